@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 from itertools import product
 from pathlib import Path
 from struct import pack, unpack
@@ -134,6 +135,7 @@ def expected_ways(judge: str, how: Any) -> dict[str, tuple[float, float]]:
     queries = sorted({*SETS["human"]} & {*SETS[judge]})
     human, labels = ({q: SETS[name][q] for q in queries} for name in ("human", judge))
     pooled = {q: {d: g for d, g in of.items() if d in human[q]} for q, of in labels.items()}
+    alike = {q: dict.fromkeys(of, 0.0) for q, of in pooled.items()}
     reference = twin.adopted_values(RUNS, None, human, 0)
     names, by_way = sorted({*TEAM.values()}), {}
     for of_draw in NEW:
@@ -144,6 +146,7 @@ def expected_ways(judge: str, how: Any) -> dict[str, tuple[float, float]]:
             "condensed": (twin.condensed(RUNS, part), part),
             "judge alone": (RUNS, labels),
             "filled": (RUNS, twin.filled(part, pooled, how)),
+            "filled: mean grade": (RUNS, twin.filled(part, alike, "expected")),
         }
         for way, (lists, used) in ways.items():
             order = twin.order_beside(
@@ -175,8 +178,10 @@ def test_filling__equals_the_twin(store: Path, judge: str, text: str, how: Any):
         assert (row["tau"], row["places"]) == (pytest.approx(tau), pytest.approx(places))
         if way != "nonrelevant":
             assert row["difference"] == pytest.approx(tau - rows["nonrelevant"]["tau"])
+        if way == "filled":
+            assert row["beyond_mean"] == pytest.approx(tau - rows["filled: mean grade"]["tau"])
     assert set(rows) == {"nonrelevant", "condensed", "judge alone", f"filled: {text}",
-                         "filled: expected", "filled: drawn"}  # fmt: skip
+                         "filled: expected", "filled: drawn", "filled: mean grade"}  # fmt: skip
 
 
 def test_filling__has_the_mean_error_of_filled_grades(store: Path):
@@ -345,7 +350,13 @@ def test_filling__helps_by_another_person_and_does_harm_by_a_wrong_scale(
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "helps with 1 of 2 judges, and does harm with 1, beside nonrelevant holes" in page
     assert "Below these: high (" in page
-    assert "the mean grade by the reference in every hole may help, too" in page
+    assert "More than the mean grade in these docs, which takes no judge, is shown of 1." in page
+    beyond = {(judge, way): low for judge, way, low in results.tables["filling"].select(
+        "judge", "way", "beyond_mean_low"
+    ).iter_rows()}  # fmt: skip
+    assert beyond["person", "filled: same"] > 0 > beyond["high", f"filled: {TURNED}"]
+    assert math.isnan(beyond["person", "nonrelevant"])
+    assert math.isnan(beyond["person", "filled: mean grade"])
 
 
 def test_mapped_grades__of_one_grade_for_all_docs_are_the_mean_of_people():
@@ -449,6 +460,9 @@ def test_filling__of_deep_learning_2021(shared: Path, tmp_path: Path):
     assert rows["gpt4o-umbrela", "filled: same"]["verdict"] == "helps"
     assert rows["gpt4o-binary", "filled: 0:0;1:3"]["verdict"] == "not shown"
     assert rows["gpt4o-binary", "filled: expected"]["tau"] == pytest.approx(0.956, abs=0.01)
+    assert rows["gpt4o-umbrela", "filled: mean grade"]["tau"] == pytest.approx(0.908, abs=0.01)
+    assert rows["gpt4o-umbrela", "filled: expected"]["beyond_mean_low"] > 0
+    assert rows["gpt4o-umbrela", "filled: same"]["beyond_mean_low"] < 0
 
     frames, _ = tables(tmp_path / "store", hole_draws=2, **common)
     runs = dict(zip(names, map(_lists, files), strict=True))

@@ -544,8 +544,8 @@ def _holes(tables: Tables, options: Options) -> Section:
         "other teams may err too: docs that these teams miss may be better or worse than others of "
         "the same grade by the judge.",
         "That a way helps is not yet the merit of the judge: the mean grade by the reference in "
-        "every hole may help, too. A set with one grade for all docs, mapped by expected, shows "
-        "how much.",
+        "every hole that the judge fills may help, too (filled: mean grade). The judge's grades "
+        "are worth more where the interval of the difference from it is above 0.",
     ]
     return Section("Holes", text)
 
@@ -564,6 +564,7 @@ def filling_text(tables: Tables, what: tuple[str, str], name: pl.Expr) -> Iterat
     helped, harmed = (rows.filter(verdict=word).height for word in ("helps", "does harm"))
     difference = pl.col("difference")
     base = tables["filling"].filter(way="nonrelevant")["tau"].mean()
+    beyond = rows.filter(pl.col("beyond_mean_low") > 0).height
     named = [
         f"{row['name']} ({row['tau']:.3f}; mean error of filled grades {row['excess']:+.2f})"
         for row in rows.with_columns(name=name).filter(difference < 0).sort(difference).to_dicts()
@@ -571,7 +572,8 @@ def filling_text(tables: Tables, what: tuple[str, str], name: pl.Expr) -> Iterat
     yield (
         "Holes: to fill docs of teams left out of the pool with the judge's labels helps with "
         f"{helped} of {count(rows.height, *what)}, and does harm with {harmed}, beside nonrelevant "
-        f"holes (mean tau-b {base:.3f}); with {rows.height - helped - harmed} neither is shown."
+        f"holes (mean tau-b {base:.3f}); with {rows.height - helped - harmed} neither is shown. "
+        f"More than the mean grade in these docs, which takes no judge, is shown of {beyond}."
         + (f" Below these: {listed(named, MOST_NAMED)}." if named else "")
     )
 

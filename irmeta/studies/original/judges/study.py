@@ -446,7 +446,7 @@ STUDY = Study(
     paper="",
     gives="Which conclusions survive judgments by others than the reference, beside the noise "
     "that queries alone bring.",
-    revision=8,
+    revision=9,
     options=JudgesOptions,
     tables=TABLES,
     compute=f"{HOME}.score_tables:compute",

@@ -594,8 +594,9 @@ TABLES = (
     Table("filling", ("track", "judge", "way"), {
         **BY_MEASURE,
         "way": Column("name", "docs without a label are nonrelevant; filled: labelled by the "
-                      "judge, with the map of its grades; condensed: removed from the lists; judge "
-                      "alone: all labels are the judge's"),
+                      "judge, with the map of its grades, or with the mean grade by the reference, "
+                      "for comparison; condensed: removed from the lists; judge alone: all labels "
+                      "are the judge's"),
         "queries": stored("count", "queries that both labelled"),
         "teams": stored("count", "teams, half of which are left out of the pool"),
         "draws": stored("count", "random halves"),
@@ -608,6 +609,9 @@ TABLES = (
                    "places of new teams"),
         **_spanned("difference", "tau-b minus that of docs without a label as nonrelevant; NaN: "
                    "that itself", f"{_DEVIATIONS}, over draws and queries", "beside nonrelevant"),
+        **_spanned("beyond_mean", "tau-b minus that of the mean grade in every hole that the judge "
+                   "fills; NaN: not filled by the judge's grades",
+                   f"{_DEVIATIONS}, over draws and queries", "beside the mean grade"),
         "raised": percent("share of draws with a greater tau-b than nonrelevant", "draws above",
                           show="page"),
         "excess": _real("mean grade of filled docs minus that by the reference; NaN: not filled",
