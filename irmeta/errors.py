@@ -68,7 +68,7 @@ class SelfRetrievalWarning(UserWarning):
 
 
 class SegmentWarning(UserWarning):
-    """Some queries are in no segment, or a segment has too few queries to compare systems on."""
+    """Queries are in no segment, a segment has too few queries, or variants count as queries."""
 
 
 class DataError(IrmetaError):

@@ -15,6 +15,7 @@ import polars as pl
 
 from irmeta._version import __version__
 from irmeta.api.gates import Gate, Tested, Unjudged, gate
+from irmeta.api.results_or_data import variants_text
 from irmeta.errors import UsageError, did_you_mean
 from irmeta.phrases import agreeing, count, listed
 from irmeta.report.charts.row_charts import rank_places
@@ -167,8 +168,7 @@ class Comparison(Result):
         ranks = f"rank_low, rank_high, tier: {self.rank_sets.text}" if self.rank_sets else ""
         ranks = ranks.replace(" queries", " clusters") if pairs.clusters else ranks
         effects = f"effect: {pairs.effect_text}" if effect else ""
-        column = self.settings.get("variants_column")
-        averaged = f"queries: each the mean over its variants ({column})" if column else ""
+        averaged = variants_text(self.settings)
         more = (pairs.clusters, averaged, effects, self.relative_text, ranks if sets else "")
         return [tested, *filter(None, more)]
 

@@ -15,6 +15,7 @@ import polars as pl
 from irmeta._version import __version__
 from irmeta.api.arguments import OverTracksOptions, operation
 from irmeta.api.matrices import Results, matrices, with_columns
+from irmeta.api.results_or_data import variants_in, variants_text
 from irmeta.errors import DataError, UsageError
 from irmeta.locations import Location, NamedFile, location
 from irmeta.phrases import count, listed
@@ -44,6 +45,7 @@ from irmeta.stats.datasets import (
     system_rows,
 )
 from irmeta.stats.pairs import pairwise
+from irmeta.stats.replicates import over_clusters
 from irmeta.stats.snapshots import change_rows, drift_rows
 from irmeta.stats.tables import is_measure
 from irmeta.store.scan import Tracks
@@ -169,6 +171,8 @@ class OverTracks(Result):
                 f"low, high: {self._level} limits of the macro mean on these tracks, whose queries "
                 "are resampled; each for its system alone."
             )
+        if averaged := variants_text(self.settings):
+            yield f"{averaged}."
         if facts["tracks"] < LEAST_DATASETS:
             few = count(facts["tracks"], "track")
             yield f"Nothing is said of tracks like these: {few}, fewer than {LEAST_DATASETS}."
@@ -256,7 +260,8 @@ def over_tracks(
     like these, if they are a sample of such tracks. From five tracks on, Student's t interval with
     n - 1 degrees of freedom is given; a percentile bootstrap over six tracks covers 86 % instead of
     95 %. Wilcoxon's test of fewer than six tracks cannot reach p = .05. The limits `low` and
-    `high` are about these tracks alone.
+    `high` are about these tracks alone. Where a track's ``queries.csv`` has a column variant_of,
+    the values of the variants of a query are averaged first, as `irmeta.compare` does.
 
     References
     ----------
@@ -290,6 +295,8 @@ def over_tracks(
             raise
     else:
         joined = matrices(cast("Any", results), measures, track=track, workers=workers, **choices)
+    if (variants := variants_in(results, track)) is not None:
+        joined = [over_clusters(m, variants.by_name(m.track), once=True) for m in joined]
     if options.system_names is not None:
         on_tracks = {system for matrix in joined for system in matrix.systems}
         display = names_by_system(options.system_names, on_tracks)
@@ -305,6 +312,7 @@ def over_tracks(
     if in_time and any(joint.only_means for joint in data.values()):
         raise UsageError("changes between snapshots need values per query, and there are means.")
     settings = {n: value for n, value in options.record().items() if n != "system_names"}
+    settings |= {} if variants is None else variants.record
     if options.system_names is not None:
         settings["system_names_sha256"] = file_sha256(Path(options.system_names))
     rng: Any = options.rng

@@ -15,7 +15,7 @@ from irmeta.api.arguments import PreferOptions, operation
 from irmeta.api.differences import differences
 from irmeta.api.opened_store import OpenedStore
 from irmeta.api.results_or_data import factor_of, results_or_data
-from irmeta.errors import UsageError, did_you_mean
+from irmeta.errors import SegmentWarning, UsageError, did_you_mean, warn
 from irmeta.locations import AnyLocation
 from irmeta.measures.evaluate import evaluate, relevant_in_set
 from irmeta.measures.explain import Explanation, explain
@@ -40,7 +40,7 @@ from irmeta.progress import Progress, reported, shows_progress
 from irmeta.rankings.track import Track
 from irmeta.report.charts.graph import arcs
 from irmeta.report.figure_file import offline
-from irmeta.results.factors import Segments
+from irmeta.results.factors import Segments, Variants
 from irmeta.results.verdicts import (
     Opponents,
     Preference,
@@ -650,6 +650,8 @@ def prefer(
     for compared in reported(tracks, len(tracks), "tracks"):
         known.update(compared.systems)
         if baseline is None or baseline in compared.systems:
+            if (text := Variants.note(compared)) is not None:
+                warn(f"track {compared.name}: {text}.", SegmentWarning, stacklevel=3)
             test = partial(tested, track=compared.name)
             rules = Rules(order, test, options.opponents, options.on, baseline, options.alpha)
             compare = StorePairs(opened).compare

@@ -93,6 +93,12 @@ def variants_in(source: object, track: Tracks) -> Variants | None:
     return Variants.among(store.reader, track)
 
 
+def variants_text(settings: Mapping[str, object]) -> str:
+    """Return what the queries of recorded settings are; empty unless variants are averaged."""
+    column = settings.get("variants_column")
+    return f"queries: each the mean over its variants ({column})" if column else ""
+
+
 def _store_in(source: object) -> OpenedStore | None:
     """Return the store that a source is, or names; None for other sources."""
     if isinstance(source, AnyLocation) and is_store(store_folder(source)):

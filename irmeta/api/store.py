@@ -215,7 +215,8 @@ class Store(OpenedStore):
             `irmeta.stats.mean_intervals`. Overlap of two intervals says nothing about the
             difference of the systems, which `compare` tests.
         resample_by : DataFrame, str or Path, optional
-            With `interval`, clusters of queries, such as variants of one: see `irmeta.compare`.
+            With `interval`, clusters of queries, see `irmeta.compare`; by default the variants of
+            each query, where the column variant_of of the tracks' ``queries.csv`` names them.
             Whole clusters are drawn; with fewer than 20, and for ``t``, the interval is of their
             means, weighted by their numbers of queries.
         rng : int or Generator, default 0
@@ -287,14 +288,17 @@ class Store(OpenedStore):
             column = pl.Series("segment", [segment], pl.String).new_from_index(0, frame.height)
             frame.insert_column(1, column)
         if interval is not None:
+            from irmeta.api.results_or_data import variants_in
+            from irmeta.results.factors import Factor, Variants
             from irmeta.stats.means import with_intervals  # only intervals need scipy
 
-            clusters = None
+            clusters = variants_in(self, track)
             if resample_by is not None:
-                from irmeta.results.factors import Factor
-
                 clusters = Factor.within(resample_by, self.reader, track)
             groups = [clusters and clusters.by_name(scores.track) for scores in all_scores]
+            if isinstance(clusters, Variants):  # without variants among them, queries are drawn
+                sizes = [clusters.sizes(scores.track, scores.queries) for scores in all_scores]
+                groups = [of if number else None for of, number in zip(groups, sizes, strict=True)]
             parts = zip(frames, all_scores, groups, strict=True)
             frames = [with_intervals(f, s, interval, rng, group) for f, s, group in parts]
         return concat_scores(all_scores, frames)

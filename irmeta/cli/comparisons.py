@@ -67,7 +67,7 @@ def prefer(
     from irmeta.api.pairs import prefer as compute
     from irmeta.cli.comparison_tables import print_boards
     from irmeta.preferences.registry import parse_preferences
-    from irmeta.results.factors import Segments
+    from irmeta.results.factors import Segments, Variants
 
     asked = measures or "RPP"
     parse_preferences(asked)  # reject unknown names before reading anything
@@ -76,6 +76,9 @@ def prefer(
         with consistent_read(store, track or None) as tracks:
             provenance = store.pairs.provenance(asked, track=tracks, **choices)
             segments = None if segment is None else Segments.within(segment, store.reader, tracks)
+            for of_track in store.each(tracks, store.policy_with(choices)):
+                if (text := Variants.note(of_track)) is not None:
+                    provenance["tracks"][of_track.name]["variants"] = text
             for name in tracks or ():
                 record = store.reader.track(name).record
                 systems, queries = len(record["systems"]), record["queries_in_runs"]

@@ -144,6 +144,7 @@ def evaluate(
     import polars as pl
 
     from irmeta.api.matrices import consistent_read
+    from irmeta.api.results_or_data import variants_in
     from irmeta.cli.score_tables import (
         print_scores,
         print_trec_eval,
@@ -228,11 +229,14 @@ def evaluate(
                 if segment is not None:
                     by_segment = Segments.within(segment, store.reader, tracks)
                 sent["query_weights"] = weights
+                clusters = None if interval is None else variants_in(store, tracks)
+                of_variants = "where queries are variants of others (column variant_of), "
                 if resample_by is not None:
-                    clusters = Factor.within(resample_by, store.reader, tracks)
-                    note(f"irmeta: {OF_CLUSTERS}")
-                    provenance |= clusters.record
+                    clusters, of_variants = Factor.within(resample_by, store.reader, tracks), ""
                     sent["resample_by"] = clusters
+                if clusters is not None:
+                    note(f"irmeta: {of_variants}{OF_CLUSTERS}")
+                    provenance |= clusters.record
                 frame = store.evaluate(
                     asked, segments=by_segment, per_query=per_query, **asked_interval, **sent
                 )

@@ -7,6 +7,7 @@ file, a frame, or a column of the tables beside a track's runs.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ from irmeta.errors import (
     warn,
 )
 from irmeta.locations import not_a
+from irmeta.phrases import count
+from irmeta.rankings.track import Track, selected_queries
 from irmeta.store.scan import StoreReader, Tracks, each_track, read_table
 from irmeta.trec.streams import InputFile, file_sha256
 from irmeta.trec.text import read_csv_rows, refuse_rows
@@ -192,6 +195,34 @@ class Variants(Factor):
         """Return the variants of the queries of tracks; None without the column."""
         has_column = "variant_of" in beside_runs(store, tracks, "query")["column"]
         return cls.within("variant_of", store, tracks) if has_column else None
+
+    def sizes(self, track: str, queries: Collection[str]) -> list[int]:
+        """Return the numbers of variants among queries of a track, of those that have several."""
+        query_of = self.by_name(track)
+        counts = Counter(query_of.get(query, query) for query in queries)
+        return [number for number in counts.values() if number > 1]
+
+    @classmethod
+    def note(cls, track: Track) -> str | None:
+        """Return a note on variants that results count as independent queries; None without any.
+
+        They are of the judged queries that the policy selects.
+        """
+        store = track.stored.store
+        variants = cls.among(store, track.name) if store.describes_queries() else None
+        if variants is None:
+            return None
+        queries = set(track.judged_queries)
+        if track.policy.selects_queries:
+            queries.intersection_update(selected_queries(track.policy))
+        if not (sizes := variants.sizes(track.name, queries)):
+            return None
+        return (
+            f"{sum(sizes):,} of {count(len(queries), 'query')} are variants of "
+            f"{len(sizes):,} (column variant_of of queries.csv) and count as independent queries "
+            "here: where values of variants correlate, intervals are too narrow and p-values too "
+            "small. `query_file='FILE'`, with one variant of each query, leaves out the others"
+        )
 
 
 class ByQuery(Protocol):

@@ -145,7 +145,8 @@ def with_intervals(
     weighted means, and for weights beside clusters.
     """
     if scores.weights is not None and clusters is not None:
-        raise UsageError("intervals by clusters have no weights of queries: omit one of them.")
+        problem = "intervals by clusters, such as variants of a query, have no weights of queries"
+        raise UsageError(f"{problem}: omit the weights or the intervals.")
     members = None if clusters is None else grouped(scores.queries, clusters)[1]
     if scores.weights is not None and method != "t":
         raise UsageError("weighted means have intervals 't' alone: omit 'bootstrap'.")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 
 import irmeta
+from irmeta.summaries import Line
 
 FACTS = "query,class,length\nq1,easy,2\nq2,hard,\nq3,easy,3\nq4,hard,2\nq9,easy,2\n"
 ROWS = [
@@ -217,3 +221,100 @@ def test_commands__show_and_take_factors(run: Callable[..., Any], described: Pat
     assert "Columns of judges" in shown
     done = run("compare", described, "-m", "RR", "--replicates", "method", "--components", "reml")
     assert done.status == 0, done.err
+
+
+def test_over_tracks__averages_the_variants_of_a_query(described: Path, tmp_path: Path):
+    shutil.copytree(described / "t", described / "u")
+    (described / "t" / "queries.csv").write_text("query,variant_of\nq2,q1\nq3,q1\n")
+    (described / "u" / "queries.csv").write_text("query,class\nq1,easy\n")
+    store = irmeta.ingest(described, tmp_path / "store")
+    compared = irmeta.over_tracks(store, "RR", snapshots=True, resamples=50)
+    of_systems = dict(compared.systems.select("system", "macro_mean").iter_rows())
+    scores = store.scores("RR", track="u")
+    for place, system in enumerate(scores.systems):
+        q1, q2, q3, q4 = scores.values[0, :, place]
+        means = ((q1 + q2 + q3) / 3 + q4) / 2, (q1 + q2 + q3 + q4) / 4
+        assert means[0] != means[1]
+        assert of_systems[system] == pytest.approx(sum(means) / 2)
+    assert compared.changes["shared"].unique().to_list() == [2]  # q1, with its variants, and q4
+    assert compared.settings["variants_column"] == "variant_of"
+    lines = [part.text for part in compared.parts() if isinstance(part, Line)]
+    assert "queries: each the mean over its variants (variant_of)." in lines
+    alone = irmeta.over_tracks(store, "RR", track=["t", "u"], query=["q2", "q4"], resamples=50)
+    (means,) = {tuple(m.means) for m in irmeta.matrices(store, "RR", query=["q2", "q4"])}
+    assert sorted(alone.systems["macro_mean"]) == pytest.approx(sorted(means))
+
+
+def test_intervals__are_by_the_variants_of_queries(
+    described: Path, tmp_path: Path, run: Callable[..., Any]
+):
+    (described / "t" / "queries.csv").write_text("query,variant_of\nq2,q1\n")
+    store = irmeta.ingest(described, tmp_path / "store")
+    (described / "t" / "queries.csv").unlink()
+    plain = irmeta.read(described)
+    for interval in ("t", "bootstrap"):
+        found = store.evaluate("RR", interval=interval)
+        named = store.evaluate("RR", interval=interval, resample_by="variant_of")
+        assert_frame_equal(found, named)
+        without = plain.evaluate("RR", interval=interval)
+        assert found["value"].equals(without["value"])
+        assert not found["low"].equals(without["low"])
+        alone: Any = {"interval": interval, "query": ["q2", "q3", "q4"]}  # q2 for q1
+        assert_frame_equal(store.evaluate("RR", **alone), plain.evaluate("RR", **alone))
+    weights = pl.DataFrame({"query": ["q1", "q2", "q3", "q4"], "weight": [1.0, 2.0, 1.0, 1.0]})
+    with pytest.raises(irmeta.UsageError, match="omit the weights or the intervals"):
+        store.evaluate("RR", interval="t", query_weights=weights)
+    out = tmp_path / "means.parquet"
+    done = run("evaluate", store.path, "-m", "RR", "--interval", "t", "--out", out)
+    assert "where queries are variants of others (column variant_of), intervals draw" in done.err
+    assert _record(out)["variants_column"] == "variant_of"
+
+
+COUNTED = (
+    r"track t: 4 of 4 queries are variants of 2 \(column variant_of of queries\.csv\) and count"
+)
+
+
+def test_prefer__says_that_variants_count_as_queries(described: Path, tmp_path: Path):
+    store = irmeta.ingest(described, tmp_path / "store")
+    few: Any = {"resamples": 20, "rank_resamples": 20}
+    with pytest.warns(irmeta.SegmentWarning, match=COUNTED) as warned:
+        store.prefer("RPP,LexiRecall", **few)
+    assert len(warned) == 1
+    store.prefer("RPP", query=["q2", "q4"], **few)  # no warning: one variant of each query
+
+
+@pytest.mark.filterwarnings("default::irmeta.SegmentWarning")
+def test_prefer_command__prints_and_records_that_variants_count_as_queries(
+    described: Path, tmp_path: Path, run: Callable[..., Any]
+):
+    store = irmeta.ingest(described, tmp_path / "store")
+    asked = ("prefer", store.path, "-m", "RPP", "--resamples", "20")
+    done = run(*asked, "--out", tmp_path / "prefer.parquet")
+    assert done.err.count("4 of 4 queries are variants of 2") == 1
+    assert "`--query-file FILE`, with one variant of each query, leaves out the others." in done.err
+    text = _record(tmp_path / "prefer.parquet")["tracks"]["t"]["variants"]
+    assert text.startswith("4 of 4 queries are variants of 2")
+    one_each = tmp_path / "one-each"
+    one_each.write_text("q2\nq4\n")
+    done = run(*asked, "--query-file", one_each, "--out", tmp_path / "alone.parquet")
+    assert "variants of" not in done.err
+    assert "variants" not in _record(tmp_path / "alone.parquet")["tracks"]["t"]
+
+
+def test_studies__note_that_variants_count_as_queries(described: Path, tmp_path: Path):
+    store = irmeta.ingest(described, tmp_path / "store")
+    asked: Any = {"figures": False, "resamples": 20}
+    with pytest.warns(irmeta.SegmentWarning, match=COUNTED) as warned:
+        made = irmeta.studies.search_length(store, tmp_path / "all", **asked)
+    assert len(warned) == 1
+    notes = made.tables["studied_tracks"]["notes"].item()
+    assert notes.startswith("4 of 4 queries are variants of 2")
+    assert "4 of 4 queries are variants of 2" in made.report.read_text()
+    made = irmeta.studies.search_length(store, tmp_path / "one", query=["q2", "q4"], **asked)
+    assert "variants" not in made.tables["studied_tracks"]["notes"].item()
+
+
+def _record(path: Path) -> dict[str, Any]:
+    """Return the provenance of a table."""
+    return json.loads(pq.read_schema(path).metadata[b"irmeta"])

@@ -246,6 +246,8 @@ def _do(
                         if store is None
                         else TrackView(Track.of(store, part.track), options, workers, executor)
                     )
+                    if isinstance(track, TrackView):
+                        track.note_variants()
                 tables = _compute(study, store, part, files, options, track, report, drawing)
         if part.track is not None and drawn["figures"]:
             of_track = PartTables(study, files, tables)

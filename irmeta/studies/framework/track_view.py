@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import polars as pl
 
+from irmeta.errors import SegmentWarning, warn
 from irmeta.measures.evaluate import LEAST_RELEVANT, evaluate, evaluate_block, relevant_in_set
 from irmeta.measures.names import Spec, parse_measures
 from irmeta.measures.search_length import irrelevant_retrieved
@@ -25,6 +26,7 @@ from irmeta.rankings.load import judged_ranks, judged_under, over_blocks
 from irmeta.rankings.track import Track
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.rankings.view import Need, needs_of
+from irmeta.results.factors import Variants
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.store.derived_tracks import AddedSets
@@ -244,6 +246,12 @@ class TrackView:
     def note(self, text: str) -> None:
         """Add a note on the track: a sentence without a full stop."""
         self._notes.append(text)
+
+    def note_variants(self) -> None:
+        """Add a note, and warn, where queries are variants that the study counts as queries."""
+        if (text := Variants.note(self._track)) is not None:
+            self.note(text)
+            warn(f"track {self.name}: {text}.", SegmentWarning)
 
     @property
     def _stated_rel(self) -> float | None:
