@@ -144,7 +144,8 @@ def test_write_comparisons__baseline_and_several_measures(tmp_path: Path):
     )
     written = write_comparisons(found, tmp_path, {}, force=False)
     assert [f.name for f in written] == [
-        *("pairs.parquet", "systems.parquet", "t.AP.svg", "t.RR.svg")
+        *("pairs.parquet", "systems.parquet", "queries.parquet", "measures.parquet"),
+        *("t.AP.svg", "t.RR.svg"),
     ]
     assert (
         pl.read_parquet(tmp_path / "pairs.parquet").select("system_a", "system_b").rows()
