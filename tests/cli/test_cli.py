@@ -271,7 +271,8 @@ def test_compare_and_power_commands__accept_a_csv_table(run, tmp_path: Path) -> 
     assert pl.read_csv(io.StringIO(done.out))["system"].to_list() == ["good", "same", "bad"]
     assert "mine, t, holm: 2 of 3 pairs (66.7%) differ significantly at 0.05" in done.err
     assert {p.name for p in (tmp_path / "out").iterdir()} == {
-        *("pairs.parquet", "systems.parquet", "mine.svg", "mine.ranks.svg"),
+        *("pairs.parquet", "systems.parquet", "queries.parquet", "measures.parquet"),
+        *("mine.svg", "mine.ranks.svg"),
     }
     assert ">mine: t<" in (tmp_path / "out" / "mine.svg").read_text(encoding="utf-8")
     for command in ("compare", "power"):
