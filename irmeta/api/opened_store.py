@@ -224,7 +224,8 @@ class OpenedStore(Summarized):
         Returns
         -------
         LazyFrame
-            track, kind (system or judge), name, column, value. Groups and types are in `systems`.
+            track, kind (system or judge), name, column, value; of systems also from ir_metadata of
+            their runs. Groups and types are in `systems`.
 
         Examples
         --------

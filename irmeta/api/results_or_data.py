@@ -47,6 +47,8 @@ WARNINGS: dict[str, type[UserWarning]] = {
     "pool_depth": PoolDepthWarning,
     "self_retrieval": SelfRetrievalWarning,
     "drop_docs": QrelsWarning,
+    "metadata": UserWarning,
+    "yaml": UserWarning,
 }
 """The warnings of a track's record, by kind."""
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Any, cast
 
 import polars as pl
 
 from irmeta.delimited import read_cells
 from irmeta.errors import DataError, did_you_mean
+from irmeta.phrases import listed
 from irmeta.policies import Comments
+from irmeta.store.read_run import RunFacts
+from irmeta.trec.collection import METADATA_FILE
 from irmeta.trec.qrels import QrelsText
 from irmeta.trec.source import FactsSource, QrelsSource, TrackSource
+from irmeta.trec.system_names import stem
 from irmeta.trec.text import HashLines, lines, read_csv_rows, read_text, refuse_rows
 
 _YES = {"yes": True, "true": True, "1": True, "y": True, "t": True}
@@ -21,11 +28,12 @@ _NO = {"no": False, "false": False, "0": False, "n": False, "f": False}
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts of one system from the track's CSV, or None."""
+    """Facts of one system from the track's CSV or its ir_metadata, or None; notes on these."""
 
     group: str | None = None
     type: str | None = None
     pooled: bool | None = None
+    notes: tuple[str, ...] = ()
 
 
 FACTORS = pl.Schema(dict.fromkeys(("kind", "name", "column", "value"), pl.String))
@@ -105,6 +113,131 @@ def _facts(given: FactsSource, row: dict[str, str | None], line: int) -> Facts:
         type=row[given.type] or None if given.type else None,
         pooled=pooled,
     )
+
+
+_BLOCK = re.compile(r"""["']?(tag|actor|method)["']?\s*:""")
+_NO_TEXT = ("", "~", "null", "ENTER_VALUE_HERE")
+
+
+def parse_metadata(text: str, file: str) -> dict[str, str]:
+    """Parse ir_metadata: tag, group, type, method, seed, fold and model, as far as stated.
+
+    Of its YAML, the top-level keys tag, actor and method are read. Raises `DataError` for text that
+    is no YAML, and for values of other kinds.
+    """
+    import yaml  # of the extra metadata
+
+    rows = text.replace("\r", "").split("\n")
+    marks = [row.strip() for row in rows]
+    first = marks.index("ir_metadata.start") + 1 if "ir_metadata.start" in marks else 0
+    rows = rows[: marks.index("ir_metadata.end")] if "ir_metadata.end" in marks else rows
+    keys = [row for row in rows[first:] if row.strip(" \t-") and row.lstrip()[:1] != "#"]
+    root = min((len(row) - len(row.lstrip()) for row in keys), default=0)
+    is_read, blocks = True, [""] * first
+    for row in rows[first:]:  # lines of other keys become empty, which keeps the numbers of lines
+        if row[root : root + 1].strip(" \t-#{}"):
+            is_read = _BLOCK.match(row[root:]) is not None
+        blocks.append(row if is_read else "")
+    try:
+        content = yaml.load("\n".join(blocks), yaml.BaseLoader)  # of which all scalars are text
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line, problem = None if mark is None else mark.line + 1, "ir_metadata that is no YAML"
+        raise DataError(problem, file=file, line=line, fix="See ir-metadata.org.") from None
+
+    def checked(value: object, kind: type, key: str) -> Any:
+        if value is None or (isinstance(value, str) and value.strip() in _NO_TEXT):
+            return kind()
+        if not isinstance(value, kind):
+            problem = f"ir_metadata whose {key} is no {'text' if kind is str else 'mapping'}"
+            raise DataError(problem, file=file, value=value)
+        return " ".join(value.split()) if isinstance(value, str) else value
+
+    content = checked(content, dict, "content")
+    actor, method = (checked(content.get(key), dict, key) for key in ("actor", "method"))
+    stages = method.get("retrieval") or []
+    stages = cast(list[object], stages if isinstance(stages, list) else [stages])
+    stages = [{"name": stage} if isinstance(stage, str) else stage for stage in stages]
+    stages = [checked(stage, dict, "method.retrieval") for stage in stages]
+    values = {"tag": checked(content.get("tag"), str, "tag")}
+    values["group"] = checked(actor.get("team"), str, "actor.team")
+    if automatic := checked(method.get("automatic"), str, "method.automatic").lower():
+        if automatic not in _YES | _NO:
+            problem = "ir_metadata whose method.automatic is neither true nor false"
+            raise DataError(problem, file=file, value=automatic)
+        values["type"] = "automatic" if automatic in _YES else "manual"
+    for column in ("method", "seed", "fold", "model"):
+        key = "name" if column == "method" else column
+        parts = [checked(s.get(key) or s.get(column), str, key) for s in (*stages, method)]
+        values[column] = " + ".join(dict.fromkeys(filter(None, parts[:-1]))) or parts[-1]
+    return {column: value for column, value in values.items() if value}
+
+
+def with_metadata(
+    source: TrackSource, runs: Sequence[RunFacts], facts: dict[str, Facts], factors: pl.DataFrame
+) -> tuple[dict[str, Facts], pl.DataFrame, dict[str, str]]:
+    """Fill the facts of systems, and their other columns, from the ir_metadata of their runs.
+
+    The CSV goes first, then the head of a run, the file of the run, and that of its folder, which
+    describes the run that it tags if there are several. Returns both, and warnings of the track.
+    """
+    if not find_spec("yaml"):
+        text = "ir_metadata of runs is not read: install the extra 'metadata' (PyYAML)"
+        return facts, factors, {"yaml": text}
+
+    def parsed(file: str, head: bytes = b"") -> dict[str, str]:
+        try:
+            text = (head or read_text(source.input_file(file))[0]).decode("utf-8", "replace")
+            return parse_metadata(re.sub("(?m)^#", "", text) if head else text, file)
+        except DataError as error:
+            if not source.may_quote(file):
+                error.conceal()
+            return {"error": str(error)}
+
+    beside = defaultdict[tuple[str, str | None], list[RunFacts]](list)
+    contents = defaultdict[str, list[tuple[str, dict[str, str]]]](list)
+    for run in runs:
+        folder, _, name = run.file.rpartition("/")
+        for key in {None, name, stem(name)}:
+            beside[folder, key].append(run)
+        if run.metadata:
+            contents[run.file].append((run.file, parsed(run.file, run.metadata)))
+    of_runs = {file: match[1] for file in source.metadata if (match := METADATA_FILE.match(file))}
+    unused = list[str]()
+    for file, name in sorted(of_runs.items(), key=lambda each: each[1] is None):
+        content, described = parsed(file), beside[file.rpartition("/")[0], name]
+        if name is None and len(described) > 1 and (tag := content.get("tag")):
+            described = [r for r in described if tag in (r.tag, r.system, stem(r.file))]
+        for run in described:
+            contents[run.file].append((file, content))
+        unused += [] if described else [file]
+    csv = source.facts.file if source.facts else source.systems
+    of_csv = defaultdict[str, dict[str, str | None]](dict)
+    for name, column, value in factors.filter(kind="system").drop("kind").iter_rows():
+        of_csv[name][column] = value
+    filled, rows = dict(facts), list[tuple[str, ...]]()
+    for run in runs:
+        known = facts.get(run.system, Facts())
+        notes = ["not among the track's system facts"] if facts and run.system not in facts else []
+        of_system = of_csv[run.system] | {"group": known.group, "type": known.type}
+        values = {column: (value, csv) for column, value in of_system.items() if value}
+        values |= {} if run.tag is None else {"tag": (run.tag, "the rows")}
+        for file, content in contents[run.file]:
+            for column, value in content.items():
+                before, where = values.setdefault(column, (value, file))
+                if column == "error":
+                    notes.append(value)
+                elif before.casefold() != value.casefold():
+                    notes.append(f"{column}: {before!r} in {where}, {value!r} in {file}")
+        texts = {column: value for column, (value, _) in values.items()}
+        group, kind = texts.pop("group", None), texts.pop("type", None)
+        filled[run.system] = replace(known, group=group, type=kind, notes=tuple(notes))
+        new = texts.keys() - {"tag", "error", *of_csv[run.system]}
+        rows += [("system", run.system, column, texts[column]) for column in new]
+    added = pl.DataFrame(rows, schema=FACTORS, orient="row")
+    text = f"ir_metadata that describes no run: {listed(unused, 3)}" if unused else ""
+    warned = {"metadata": text} if unused else {}
+    return filled, pl.concat([factors.cast(FACTORS), added]).sort("kind", "name", "column"), warned
 
 
 _PLURALS = {"query": "queries", "judge": "judges"}

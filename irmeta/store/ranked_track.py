@@ -45,6 +45,7 @@ from irmeta.store.readers import JudgedNames, Readers, TrackNames, judgments
 from irmeta.store.scan import StoredLists, code_names
 from irmeta.store.small_tables import small_frames
 from irmeta.trec.numbered_names import Names
+from irmeta.trec.readers.forms import read_metadata
 from irmeta.trec.room import OutOfRoomError, Room, half_of_memory
 from irmeta.trec.rows import RowReader, list_chunks, may_be_shifted, width_of
 from irmeta.trec.runs import reading_notes
@@ -120,7 +121,7 @@ class RankReader:
         lists = self._ranked(queries, run.starts, run.states, columns, reader.docs)
         counts = run.malformed, run.duplicates, run.contradicting
         found = _run(file, run.sha256, run.tag, run.notes, lists, *counts)
-        return replace(found, empty=run.empty)
+        return replace(found, empty=run.empty, metadata=run.metadata)
 
     def _in_chunks(self, file: InputFile, workers: int) -> RankedRun | None:
         """Read a run in TREC form whose queries are adjacent and whose lists have no duplicates.
@@ -159,7 +160,8 @@ class RankReader:
         notes += contradiction_notes(noticed["contradicting"])
         lists = _joined([chunk.lists for chunk in chunks])
         tag, counts = tags[0] if tags else None, (0, 0, noticed["contradicting"])
-        return _run(file, sha256, tag, notes, lists, *counts)
+        run = _run(file, sha256, tag, notes, lists, *counts)
+        return replace(run, metadata=read_metadata(file)) if first.startswith(b"#") else run
 
     def _chunk(self, width: int, text: bytes) -> _Chunk | None:
         with self._readers.borrow() as reader:

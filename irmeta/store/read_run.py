@@ -27,7 +27,7 @@ from irmeta.trec.readers.columns import RunColumns
 from irmeta.trec.readers.features import read_predictions
 from irmeta.trec.readers.file_tables import has_tab_fields
 from irmeta.trec.readers.files import read_run_file
-from irmeta.trec.readers.forms import Form, recognize
+from irmeta.trec.readers.forms import Form, read_metadata, recognize
 from irmeta.trec.rows import NO_RANK, RowReader, Rows
 from irmeta.trec.runs import ODD_RANKS, RunText, first_repeat, parse_clean_run, parse_odd_run
 from irmeta.trec.source import TrackSource
@@ -165,6 +165,7 @@ class RunFacts:
     `queries` (int32) are numbers by list, which begin at the rows `starts`; `empty` are queries
     with an empty list. `malformed`, `duplicates` and `contradicting` count lines and rows dropped,
     and lists whose rank column contradicts the scores. Without a `tag` (five columns) it is None.
+    `metadata` are the comments at the start of the file, if they hold ir_metadata.
     """
 
     file: str
@@ -178,6 +179,7 @@ class RunFacts:
     contradicting: int = 0
     system: str = ""
     empty: tuple[str, ...] = ()
+    metadata: bytes = b""
 
     @property
     def rows(self) -> int:
@@ -239,11 +241,14 @@ def read_run(source: TrackSource, file: InputFile, reader: RowReader) -> Run | S
                 file, cast(Form, form), is_given=is_given, comments=comments, room=reader.room
             )
             sha256 = columns.sha256()
-            return run_of_columns(columns, tag, source, reader)
+            run = run_of_columns(columns, tag, source, reader)
+            return replace(run, metadata=read_metadata(file))
+        has_comments = parsed is None or parsed.rows.comments > 0
         parsed = parsed or parse_odd_run(file, reader, source.policy.malformed, comments)
         sha256, tag = parsed.sha256, parsed.tag
         repeat = partial(first_repeat, file, comments)
-        return run_of_rows(source, file.name, parsed, reader, repeat)
+        run = run_of_rows(source, file.name, parsed, reader, repeat)
+        return replace(run, metadata=read_metadata(file)) if has_comments else run
     except DataError as error:
         if not source.may_quote(file.name):
             error.conceal()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -25,6 +26,7 @@ from irmeta.store.facts import (
     read_facts,
     read_pool_depths,
     read_subtopics,
+    with_metadata,
 )
 from irmeta.store.long_table import Groups, Names, Noticed
 from irmeta.store.memory_limit import Extent, Limits
@@ -73,6 +75,7 @@ class ReadTrack(Beside):
     names: TrackNames
     pool: Judgments
     workers: int = 1
+    warned: dict[str, str] = field(default_factory=dict)
 
     @property
     def skipped(self) -> list[SkippedRun]:
@@ -93,6 +96,7 @@ class ReadTrack(Beside):
             self.inputs,
             noticed,
         )
+        record["warnings"] |= self.warned
         return json.loads(to_json(record))
 
     def groups(self) -> tuple[Names, Groups]:
@@ -159,6 +163,10 @@ def complete_track(beside: Beside, hashes: Mapping[str, str | None], **runs: Any
     if (rules := beside.source.doc_rules) is not None:
         rules.check_effect()
     fields = {**vars(beside), **runs}
+    named, facts, factors = runs["named"].runs, beside.facts, beside.factors
+    if beside.source.metadata or any(map(attrgetter("metadata"), named)):
+        facts, factors, warned = with_metadata(beside.source, named, facts, factors)
+        fields |= {"facts": facts, "factors": factors, "warned": warned}
     fields["inputs"] = {**beside.inputs, **hashes}
     return ReadTrack(**fields)
 
@@ -183,7 +191,7 @@ def read_beside(
         judges = judges.select(pl.lit("judge").alias("kind"), pl.all())
         factors = pl.concat([judges, factors])
     others = [source.facts.file if source.facts else None, source.pool_depth_by_query]
-    others += [source.queries, source.systems, source.judges]
+    others += [source.queries, source.systems, source.judges, *source.metadata]
     for file in (*others, *(given.subtopics_file for given in source.qrels)):
         if file is not None:
             inputs[file] = file_sha256(source.root / file)

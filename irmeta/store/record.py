@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class Inputs:
         facts = [source.facts.file] if source.facts else []
         qrels = [file for one in source.qrels for file in one.paths]
         others = (source.pool_depth_by_query, source.queries, source.systems, source.judges)
-        beside = [file for file in others if file is not None]
+        beside = [*source.metadata, *(file for file in others if file is not None)]
         self.files: list[str] = sorted({*source.runs, *qrels, *facts, *beside})
         # Read before any file, so that a file changed later is read again next time.
         self.stamps: dict[str, tuple[int, int] | None] = {
@@ -56,6 +57,8 @@ class Inputs:
         except IrmetaError:
             return None
         if record.get("config") != config_record(self.source) or not self._is_intact(record):
+            return None
+        if "yaml" in record["warnings"] and find_spec("yaml"):
             return None
         known = {} if self.rehash else read_cache(self.layout).get(self.source.name, {})
         for file in self.files:

@@ -171,7 +171,7 @@ def _system_record(track: str, run: RunFacts, facts: dict[str, Facts]) -> dict[s
         "duplicates": run.duplicates,
         "malformed": run.malformed,
         "empty_lists": json.dumps(run.empty, ensure_ascii=False) if run.empty else None,
-        "notes": "; ".join([*run.notes, *unknown]) or None,
+        "notes": "; ".join([*run.notes, *known.notes, *unknown]) or None,
         "skip_reason": None,
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import posixpath
 import re
 import stat
 import tomllib
@@ -177,7 +178,8 @@ def track_of_folder(root: Path, name: str, prefix: str, policy: ReadPolicy) -> A
             raise DataError("a folder's name is not UTF-8", file=name, fix="Rename it.")
         qrels = (QrelsSource("qrels", qrels_of_folder(root, name, prefix)),)
         source = TrackSource(name, root, runs_of_folder(root, prefix), qrels, policy=policy)
-        return replace(source, **tables_of_folder(root, prefix))
+        metadata = metadata_beside(root, source.runs)
+        return replace(source, **tables_of_folder(root, prefix), metadata=metadata)
     except DataError as error:
         if error.file is not None:
             error.file = printable((root / error.file).as_posix())
@@ -212,6 +214,17 @@ def tables_of_folder(root: Path, prefix: str) -> dict[str, str]:
     """Return the files of facts in a track's folder, beside its `runs/`, by name."""
     files = {name: f"{prefix}{name}.csv" for name in BESIDE}
     return {name: file for name, file in files.items() if (root / file).is_file()}
+
+
+METADATA_FILE = re.compile(r"(?:.*/)?(?:([^/]+)\.|retrieval-)?ir[-_]metadata\.ya?ml")
+"""File of ir_metadata; the first group is the run's name, if it describes one run."""
+
+
+def metadata_beside(root: Path, runs: Iterable[str]) -> tuple[str, ...]:
+    """Return the files of ir_metadata in the folders of runs, sorted."""
+    folders = {posixpath.dirname(run) for run in runs}
+    files = {posixpath.join(f, name) for f in folders for name in list_folder(root, f or ".")}
+    return tuple(sorted(filter(METADATA_FILE.fullmatch, files.difference(runs))))
 
 
 def qrels_of_folder(root: Path, track: str, prefix: str) -> str:
@@ -449,10 +462,11 @@ class _Config:
             policy = replace(self.policy, **policies)
         except UsageError as error:
             raise DataError(f"{key}.{error}", file=self.file) from None
+        runs = self._runs(name, table.runs, "runs" in given)
         return TrackSource(
             name=name,
             root=self.root,
-            runs=self._runs(name, table.runs, "runs" in given),
+            runs=runs,
             qrels=self._qrels(name, table.qrels),
             facts=facts,
             policy=policy,
@@ -462,6 +476,7 @@ class _Config:
             queries=beside.get("queries"),
             systems=beside.get("systems"),
             judges=beside.get("judges"),
+            metadata=metadata_beside(self.root, runs),
         )
 
     def _folder_of(self, track: str) -> str | None:

@@ -140,6 +140,8 @@ class TrackSource:
     queries, systems, judges
         CSVs of facts about queries, systems and judges (qrels sets): query, system or judge, and
         any other columns. `facts` replaces `systems`.
+    metadata
+        Files of ir_metadata beside the runs.
     outside
         Files and folders of the collection outside of `root`.
     given
@@ -163,6 +165,7 @@ class TrackSource:
     queries: str | None = None
     systems: str | None = None
     judges: str | None = None
+    metadata: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict)
     held: Mapping[str, bytes] = field(default_factory=dict)

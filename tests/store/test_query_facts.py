@@ -318,3 +318,137 @@ def test_studies__note_that_variants_count_as_queries(described: Path, tmp_path:
 def _record(path: Path) -> dict[str, Any]:
     """Return the provenance of a table."""
     return json.loads(pq.read_schema(path).metadata[b"irmeta"])
+
+
+HEAD = """# ir_metadata.start
+# tag: {tag}
+# platform:
+#   caches: l1: 32 KB, l2
+# actor:
+#   name: A. Person
+#   team: {team}
+# method:
+#   automatic: true
+#   seed: {seed}
+#   retrieval:
+#   - name: bm25
+#     k1: 0.9
+#   - method: io.anserini.rerank.lib.AxiomReranker
+#     reranks: bm25
+# ir_metadata.end
+"""
+NOT_IN_FACTS = "not among the track's system facts"
+METHOD = "bm25 + io.anserini.rerank.lib.AxiomReranker"
+
+
+def described_by(collection: Path, heads: dict[str, str], files: dict[str, str]) -> irmeta.Store:
+    """Put heads before runs and files beside them, and read the collection."""
+    runs = collection / "t" / "runs"
+    for run, head in heads.items():
+        (runs / run).write_text(head + (runs / run).read_text())
+    for name, text in files.items():
+        (runs / name).write_text(text)
+    return irmeta.read(collection)
+
+
+def columns_of(store: irmeta.Store) -> dict[str, dict[str, str]]:
+    """Return the columns of each system."""
+    columns = dict[str, dict[str, str]]()
+    for _, _, name, column, value in store.factors().collect().sort(pl.all()).rows():
+        columns.setdefault(name, {})[column] = value
+    return columns
+
+
+def test_metadata__of_heads_fills_systems_and_leaves_lists_alone(collection: Path, tmp_path: Path):
+    before = irmeta.read(collection)
+    heads = {name: HEAD.format(tag=name, team="no", seed=f"0{i}") for i, name in enumerate("ab")}
+    held = described_by(collection, heads, {})
+    stored = irmeta.ingest(collection, tmp_path / "store")
+    stored.to_trec(tmp_path / "again")
+    for store in (held, stored, irmeta.read(tmp_path / "again")):
+        assert store.systems().select("group", "type", "notes").unique().rows() == [
+            ("no", "automatic", None)
+        ]
+        seeds = {name: {"method": METHOD, "seed": f"0{i}"} for i, name in enumerate("ab")}
+        assert columns_of(store) == seeds
+    assert_frame_equal(held.runs().collect(), before.runs().collect())
+    (compared,) = stored.compare("RR", replicates="seed")
+    assert compared.pairs.systems == ("00", "01")
+    qrels, runs = collection / "t" / "qrels", collection / "t" / "runs"
+    files = irmeta.read_files(qrels, [runs / "a", runs / "b"])
+    assert columns_of(files) == columns_of(held)
+
+
+def test_metadata__of_all_readers_is_the_same(run: Callable[..., Any], collection: Path):
+    runs = collection / "t" / "runs"
+    for name, text in {"a": (runs / "a").read_text(), "b": (runs / "b").read_text()}.items():
+        (runs / name).write_text(HEAD.format(tag=name, team=name.upper(), seed=1) + text)
+    line = ("compare", collection, "-m", "RR", "--replicates", "group", "--format", "csv")
+    done = run(*line)
+    assert done.status == 0, done.err
+    assert [row.split(",")[4] for row in done.out.split()] == ["system", "A", "B"]
+    shown = run("info", collection).out
+    assert "Columns of systems" in shown
+    assert METHOD[:20] in shown
+
+
+def test_metadata__files_beside_runs_fill_what_is_not_stated(collection: Path, tmp_path: Path):
+    described = (
+        "ir_metadata.start\nactor: {team: X}\nmethod: {name: dense, fold: 3}\nir_metadata.end\n"
+    )
+    store = described_by(collection, {}, {"b.ir-metadata.yml": described})
+    assert columns_of(store) == {"b": {"method": "dense", "fold": "3"}}
+    assert store.systems()["group"].to_list() == [None, "X"]
+    of_folder = "---\ntag: a\nactor:\n  team: ENTER_VALUE_HERE\nmethod:\n  retrieval: [q, r]\n"
+    store = described_by(collection, {}, {"ir-metadata.yml": of_folder})
+    assert columns_of(store)["a"] == {"method": "q + r"}
+    (collection / "t" / "systems.csv").write_text("system,team\nb,X\n")
+    assert irmeta.read(collection).systems()["notes"].to_list() == [NOT_IN_FACTS, None]
+    (collection / "t" / "systems.csv").write_text("system,team,method\na,T,\nb,Y,dense\n")
+    store = irmeta.ingest(collection, tmp_path / "store")
+    assert store.systems()["group"].to_list() == ["T", "Y"]
+    assert store.systems()["notes"].to_list() == [
+        None,
+        "group: 'Y' in t/systems.csv, 'X' in t/runs/b.ir-metadata.yml",
+    ]
+    assert columns_of(store) == {"a": {"method": "q + r"}, "b": {"fold": "3", "method": "dense"}}
+    (collection / "t" / "runs" / "b.ir-metadata.yml").write_text(described.replace("3", "4"))
+    store = irmeta.ingest(collection, tmp_path / "store")
+    assert columns_of(store)["b"]["fold"] == "4"
+    (collection / "t" / "runs" / "b.ir-metadata.yml").unlink()
+    assert "fold" not in columns_of(irmeta.ingest(collection, tmp_path / "store"))["b"]
+
+
+@pytest.mark.parametrize(
+    ("head", "note"),
+    [
+        ("# ir_metadata.start\n# actor:\n#   team: [x\n# method: {}\n", "line 4: .* no YAML"),
+        ("# ir_metadata.start\n# actor:\n#   team: [x]\n", r"actor\.team is no text: \['x'\]"),
+        ("# ir_metadata.start\n# actor: x\n", "actor is no mapping: 'x'"),
+        ("# ir_metadata.start\n# method:\n#   automatic: maybe\n", "neither true nor false"),
+        ("# ir_metadata.start\n# tag: b\n", "tag: 'a' in the rows, 'b' in t/runs/a"),
+        ("# ir_metadata.start\n# actor: " + "[" * 9999 + "\n", "no YAML"),
+    ],
+)
+def test_metadata__what_cannot_be_read_is_a_note(collection: Path, head: str, note: str):
+    store = described_by(collection, {"a": head}, {})
+    notes = store.systems()["notes"]
+    assert notes.str.contains(note).to_list() == [True, None]
+    assert notes[0].startswith(("t/runs/a", "tag"))
+
+
+def test_metadata__without_a_run_or_without_yaml_is_a_warning(
+    collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with pytest.warns(UserWarning, match=r"describes no run: t/runs/c.ir-metadata.yml"):
+        described_by(collection, {}, {"c.ir-metadata.yml": "tag: a\n"})
+    (collection / "t" / "runs" / "c.ir-metadata.yml").rename(
+        collection / "t" / "runs" / "a.ir-metadata.yaml"
+    )
+    with monkeypatch.context() as patch:
+        for module in ("facts", "record"):
+            patch.setattr(f"irmeta.store.{module}.find_spec", {}.get)
+        for _ in range(2):
+            with pytest.warns(UserWarning, match="install the extra 'metadata'"):
+                irmeta.ingest(collection, tmp_path / "store")
+    assert irmeta.ingest(collection, tmp_path / "store").warnings("t") == {}

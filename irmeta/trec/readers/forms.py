@@ -223,6 +223,14 @@ def _cells(header: str, separator: str) -> list[str]:
     return [cell.strip().strip('"') for cell in header.split(separator)]
 
 
+def read_metadata(file: InputFile) -> bytes:
+    """Return the comments at the start of a run if they hold ir_metadata, else nothing."""
+    head = _read_head(file, _HEAD)
+    head = _read_head(file, _RECORD) if head.startswith(b"#") else b""
+    comments = re.split(rb"(?m)^(?=[^#\s])", head, maxsplit=1)[0]
+    return comments if b"ir_metadata.start" in comments else b""
+
+
 def _read_head(file: InputFile, size: int) -> bytes:
     buffer, filled = bytearray(size), 0
     with open_stream(file) as stream:
