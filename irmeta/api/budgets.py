@@ -198,6 +198,7 @@ def simulate(
             notes.append(f"{track.name}: no team is known, so each run is a team of its own.")
     source = how_made(tracks, parse_measures(measure), tracks[0].policy)
     settings = {"measure": measure, "budget": [*budget], **options.record(), "source": source}
+    settings["order"] = list(dict.fromkeys(row["order"] for row in goals))
     stops = [
         {"order": order, "chosen_on": None} | row
         for order, by_track in stopped.items()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,39 +17,29 @@ from irmeta.locations import AnyLocation, local, not_a
 from irmeta.measures.names import parse_measure
 from irmeta.phrases import count, listed
 from irmeta.preferences.registry import parse_preference
-from irmeta.results.references import Reference, bibliography, irmeta_itself, references_of
+from irmeta.results.references import Reference, irmeta_itself, references_of, statistics
 from irmeta.results.tidy_files import provenance
 from irmeta.stats.pairs import COMPLETE_TESTS, CORRECTION_NAMES, TEST_NAMES
-from irmeta.studies.framework.registry import find
+from irmeta.studies.framework.recorded_files import ALL, PARTS, RecordedFiles
+from irmeta.studies.framework.registry import find, find_all
 from irmeta.summaries import Line, Part, Result, Rows, Summary
 
-STATISTICS: Mapping[str, tuple[str, ...]] = {
-    "t": ("student1908",),
-    "t-unpaired": ("student1908",),
-    "wilcoxon": ("wilcoxon1945",),
-    "sign": ("dixon1946",),
-    "permutation": ("smucker2007", "phipson2010"),
-    "bootstrap": ("efron1993", "smucker2007"),
-    "hsd": ("tukey1949", "carterette2012"),
-    "hsd-blocked": ("tukey1949", "carterette2012"),
-    "hsd-randomised": ("carterette2012", "phipson2010"),
-    "bootstrap-max-t": ("romano2005",),
-    "max-t": ("dunnett1955", "westfall1993"),
-    "holm": ("holm1979",),
-    "bonferroni": ("dunn1961",),
-    "benjamini-hochberg": ("benjamini1995",),
-    "relative": ("fieller1954",),
-    "rank_sets": ("mogstad2024",),
-    "power": ("sakai2006",),
-    "agree": ("cohen1960", "cohen1968", "gwet2008"),
-    "reproduce": ("breuer2020",),
-    "over_tracks": ("demsar2006", "friedman1937", "wilcoxon1945"),
-    "segments": ("chung2013", "gail1985", "westfall1993"),
-    "drawn": ("frobe2023",),
-    "interval": ("student1908",),
-    "weighted t": ("student1908", "bell2002", "pustejovsky2018"),
+NAMES = TEST_NAMES | CORRECTION_NAMES | {
+    "tau-b": "Kendall's tau-b", "tau-ap": "tau_AP", "tau-ap-b": "tau_AP,b", "tau-gap": "tau-GAP",
+    "rbo": "RBO", "half": "halves of the queries", "jackknife": "a jackknife over the queries",
+}  # fmt: skip
+"""Words for statistics that the bibliography names as options do."""
+METHODS = {
+    "agree": "Agreement of judges: percentages, {kappa, alpha and AC2}",
+    "reproduce": "Reruns were compared with the originals by {measures of reproducibility}",
+    "drawn": "Unjudged docs have {drawn grades}",
+    "interval": "Means have {intervals} over queries",
+    "over_tracks": "Three systems or more were compared over tracks by {Friedman's test}, pairs by "
+    "a {wilcoxon+holm}",
+    "pool_budget": "Judging was simulated by {orders}; orders of systems were compared by {tau-b}, "
+    "pairs of systems by a {t+holm}",
 }
-"""References of tests, corrections and other statistics, by their names in provenance."""
+"""Sentences on records, with statistics in braces by their names in the bibliography."""
 RANDOM_TESTS = ("permutation", "bootstrap", "hsd-randomised", "bootstrap-max-t", "max-t")
 UNSET = {"depth": "lists at full depth", "pool_depth": "whole pool"}
 """What a policy says where a field is not set; nothing for other fields."""
@@ -62,7 +54,7 @@ class Citation(Result):
     ----------
     text : str
         A paragraph: version, measures, studies, tracks with qrels sets and fingerprints, policies,
-        and tests. Keys of references are in brackets.
+        tests and other statistics. Keys of references are in brackets.
     references : DataFrame
         key, doi, kind (of the BibTeX entry), author, title, venue, year; empty where irmeta does
         not know them for certain.
@@ -120,8 +112,9 @@ def cite(results: AnyLocation, *, date: str = "") -> Citation:
     """
     place = local(results, "results on object storage are not read: name a local copy.")
     methods = _Methods()
-    for record in _records(place):
+    for file, record in _records(place):
         methods.read(record)
+        methods.read_table(file, record)
     if not methods.versions:
         raise UsageError(
             f"{results} has no record of how irmeta made it: name a folder of results, or a file "
@@ -134,17 +127,19 @@ def cite(results: AnyLocation, *, date: str = "") -> Citation:
     return Citation(text, references, "\n".join(entry.bibtex() for entry in cited))
 
 
-def _records(place: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the provenance of a file, or of every Parquet file of a folder of results.
+def _records(place: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield a file and its provenance, or every Parquet file of a folder of results.
 
-    Stores inside the folder, and hidden folders, are left out.
+    Stores inside the folder, and hidden folders, are left out, but for the options of claims.
     """
     if place.is_dir():
         stores = {file.parent for file in place.rglob("manifest.json")}
         for file in sorted(place.rglob("*.parquet")):
             is_hidden = any(part.startswith(".") for part in file.relative_to(place).parts)
             if not is_hidden and stores.isdisjoint(file.parents):
-                yield provenance(file) or {}
+                yield file, provenance(file) or {}
+        for mark in sorted(place.rglob(f"{PARTS}/{ALL}/files.json")):
+            yield mark, {"claims": RecordedFiles(mark.parents[2], ALL).facts.get("claims")}
     elif not place.is_file():
         raise UsageError(f"{not_a('file or folder', place)}.")
     elif place.suffix == ".json":
@@ -152,9 +147,9 @@ def _records(place: Path) -> Iterator[Mapping[str, Any]]:
             content = json.loads(place.read_bytes())
         except ValueError as error:
             raise DataError("is not JSON", file=str(place), fix=str(error)) from None
-        yield content.get("provenance", {}) if isinstance(content, dict) else {}
+        yield place, content.get("provenance", {}) if isinstance(content, dict) else {}
     else:
-        yield provenance(place) or {}
+        yield place, provenance(place) or {}
 
 
 @dataclass
@@ -169,6 +164,7 @@ class _Methods:
     value_files: dict[str, str] = field(default_factory=dict[str, str])
     policies: dict[str, None] = field(default_factory=dict[str, None])
     statistics: dict[str, None] = field(default_factory=dict[str, None])
+    of_studies: dict[str, dict[str, None]] = field(default_factory=dict[str, dict[str, None]])
     cited: dict[str, Reference] = field(default_factory=dict[str, Reference])
 
     def read(self, record: Mapping[str, Any]) -> None:
@@ -189,17 +185,32 @@ class _Methods:
         if "query_weights_sha256" in record:
             digest = record["query_weights_sha256"]
             self.statistics[f"Queries have weights (file with SHA-256 {digest})."] = None
-        for name in ("compare", "power", "prefer", "agree", "reproduce", "drawn", "interval",
-                     "over_tracks"):  # fmt: skip
+        for name in ("compare", "power", "prefer", "claims", *METHODS):
             if isinstance(record.get(name), Mapping):
-                self.statistics[self._statistic(name, record[name])] = None
+                of = self._claims if name == "claims" else partial(self._statistic, name)
+                self.statistics[of(record[name])] = None
         for _, inside in _mappings(record):
             self.read(inside)
+
+    def read_table(self, file: Path, record: Mapping[str, Any]) -> None:
+        """Collect the statistics in a table of a study, if that has rows."""
+        if file.suffix != ".parquet" or not {"study", "revision"} <= record.keys():
+            return
+        name = record["study"]
+        study = next((study for study in find_all()[0] if study.name == name), None)
+        if study is None or study.revision != record["revision"]:
+            text = f"Statistics of study {name} are unknown: it is not installed in this revision."
+            self.statistics[text] = None
+        elif pl.scan_parquet(file).select(pl.len()).collect().item():
+            for tables, declared in study.statistics.items():
+                for text in declared if file.stem in tables.split() else ():
+                    chosen = record["options"][text[1:-1]] if text.startswith("{") else text
+                    chosen = [chosen] if isinstance(chosen, str) else chosen
+                    self.of_studies.setdefault(name, {}).update(dict.fromkeys(chosen))
 
     def sentences(self, date: str) -> Iterator[str]:
         """Yield the sentences of the paragraph."""
         program = irmeta_itself(listed([*self.versions]))
-        statistics = [*self.statistics]
         on_date = f" on {date}" if date else ""
         version = listed([*self.versions])
         computed = "Values were" if self.tracks or not self.value_files else "Results were"
@@ -220,7 +231,10 @@ class _Methods:
                                     if isinstance(f.get("read_policy"), Mapping))  # fmt: skip
             yield from (f"Policy of reading: {policy}." for policy in reading)
         yield from (f"Policy of evaluation: {policy}." for policy in self.policies)
-        yield from statistics
+        yield from filter(None, self.statistics)
+        for study, used in self.of_studies.items():
+            words = "; ".join(map(self._named, used))
+            yield f"Statistics of study {study}, where its tables have values: {words}."
 
     def _revisions(self, kind: str, revisions: Mapping[str, int]) -> Iterator[str]:
         """Yield a sentence on measures, preferences or studies with revisions and references."""
@@ -232,23 +246,36 @@ class _Methods:
         if texts:
             yield f"{kind}: {'; '.join(texts)}."
 
+    def _claims(self, settings: Mapping[str, Any]) -> str:
+        """Return sentences on the intervals of the claims of a study; empty without any."""
+        text = ""
+        if (interval := settings["interval"]) != "none":
+            text = f"Numbers of claims have intervals by {{{interval}}} and, over five tracks or "
+            text += "more, {random-effects means}. "
+        if settings["independent_by"] is not None:
+            text += "Shares of groups of tracks on which claims hold have {exact intervals}."
+        return self._filled(text.strip())
+
     def _statistic(self, name: str, settings: Mapping[str, Any]) -> str:
         """Return a sentence on a test or another statistic with its references."""
-        if name in ("agree", "reproduce", "drawn", "interval", "over_tracks"):
-            what = {
-                "agree": "Agreement of judges: percentages, kappa, alpha and AC2",
-                "reproduce": "Reruns were compared with the original experiment",
-                "drawn": "Grades of unjudged docs were drawn",
-                "over_tracks": "Systems were compared over tracks",
-                "interval": "Means have confidence intervals over queries",
-            }[name]
-            chosen = {n: v for n, v in settings.items() if not isinstance(v, Mapping)}
-            key = "bootstrap" if settings.get("interval") == "bootstrap" else name
-            return f"{what} {self._cited(key)} ({_policy_text(chosen)})."
+        if name in METHODS:
+            kind = "bootstrap" if settings.get("interval") == "bootstrap" else "Student's"
+            orders = [f"{{order {order}}}" for order in settings.get("order") or ["unknown"]]
+            text = METHODS[name].replace("{intervals}", f"{{{kind} intervals}}")
+            text = text.replace("{orders}", listed(orders))
+            text += ", and by {Nemenyi's test}" if settings.get("nemenyi") else ""
+            if settings.get("snapshots"):
+                text += "; snapshots in succession by {t-tests of partly overlapping samples}"
+            text += ", with {rules that end judging}" if settings.get("stops") is not None else ""
+            chosen = {n: v for n, v in settings.items() if n not in ("notes", "order")
+                      and not isinstance(v, Mapping)}  # fmt: skip
+            return f"{self._filled(text)} ({_policy_text(chosen)})."
         tests = settings.get("tests") or [settings["test"]]
         weighted = "weighted " if "query_weights_sha256" in settings else ""
+        unit = " of clusters of queries" if "resample_by_sha256" in settings else ""
+        of_t = "weighted t" if weighted or unit else "t"
         words = [
-            f"{weighted}{TEST_NAMES[test]} {self._cited(f'{weighted}t' if test == 't' else test)}"
+            f"{weighted}{TEST_NAMES[test]}{unit} {self._cited(of_t if test == 't' else test)}"
             for test in tests
         ]
         named = listed([f"{'an' if text[0] in 'aeiou' else 'a'} {text}" for text in words])
@@ -262,23 +289,42 @@ class _Methods:
         if set(tests) & set(RANDOM_TESTS):
             named += f", {settings['resamples']:,} resamples, seed {settings['seed']}"
         if name == "power":
-            return f"Discriminative power {self._cited(name)} was counted by {named}."
+            keys = self._cited("discriminative power")
+            return f"Discriminative power {keys} was counted by {named}."
         baseline = settings.get("baseline")
         baselines = [baseline] if isinstance(baseline, str) else baseline or []
         pairs = f"Systems were compared with {listed(baselines)}" if baselines else (
             "All pairs of systems were compared")  # fmt: skip
-        sentence = f"{pairs} by {named}."
+        more = ""
         if settings.get("relative"):
-            sentence += f" Relative differences have Fieller's intervals {self._cited('relative')}."
+            more += " Relative differences have {Fieller's intervals}."
         if settings.get("segments_sha256") and not weighted:  # these tests have no weighted form
-            sentence += f" Classes of queries were compared, too {self._cited('segments')}."
+            more += " Classes of queries were compared by {permutation tests of interaction}, "
+            more += "{Gail and Simon's test} and {permutation tests of the greatest t}."
+        if settings.get("replicates_sha256"):
+            is_reml = settings.get("components") == "reml"
+            kind = "restricted maximum likelihood" if is_reml else "Henderson's first method"
+            more += f" Runs of a method were averaged; their variances are by {{{kind}}}."
+        if settings.get("variants_sha256"):
+            more += " Variants of a query were averaged, with {variation over variants of queries}."
         if settings.get("rank_sets") or name == "prefer":
-            sentence += f" Ranks have simultaneous confidence sets {self._cited('rank_sets')}."
-        return sentence
+            more += " Ranks have {simultaneous rank sets}."
+        return f"{pairs} by {named}.{self._filled(more)}"
+
+    def _filled(self, text: str) -> str:
+        """Return a text with statistics in braces in words, with their references."""
+        return re.sub(r"\{(.+?)\}", lambda match: self._named(match[1]), text)
 
     def _cited(self, statistic: str) -> str:
-        by_key = {entry.key: entry for entry in bibliography()}
-        return self._keys([by_key[key] for key in STATISTICS[statistic]])
+        return self._keys(statistics()[statistic])
+
+    def _named(self, statistic: str) -> str:
+        """Return a statistic in words with its references: ``t+holm`` is a corrected test."""
+        known = statistics()
+        return ", ".join(
+            f"{NAMES.get(name, name)} {self._cited(name)}" if name in known else name
+            for name in statistic.split("+")
+        )
 
     def _keys(self, entries: Iterable[Reference]) -> str:
         """Return the keys of entries in brackets, and remember the entries."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -14,6 +14,7 @@ VENUES = {
     "inproceedings": "booktitle",
     "incollection": "booktitle",
     "book": "publisher",
+    "phdthesis": "school",
     "misc": "howpublished",
 }
 """BibTeX's field of the venue, by kind of entry."""
@@ -24,6 +25,7 @@ _SPECIAL, ESCAPED = re.compile(r"([&%#_])"), r"\\\1"
 class Reference(NamedTuple):
     """Entry of the bibliography; `phrase` names it in sources without a DOI.
 
+    `statistics` are the names of those that it is a reference of, separated by semicolons.
     An entry of which only the DOI, address or source is known has no author and title.
     """
 
@@ -35,6 +37,7 @@ class Reference(NamedTuple):
     title: str
     venue: str
     year: str
+    statistics: str = ""
 
     def bibtex(self) -> str:
         """Return the entry in BibTeX, ending in a newline."""
@@ -59,6 +62,13 @@ def bibliography() -> tuple[Reference, ...]:
     """Return the entries of ``bibliography.csv``."""
     text = files("irmeta.results").joinpath("bibliography.csv").read_text(encoding="utf-8")
     return tuple(Reference(*row) for row in list(csv.reader(text.splitlines()))[1:])
+
+
+@cache
+def statistics() -> Mapping[str, Sequence[Reference]]:
+    """Return the references of tests, corrections and other statistics, by name."""
+    pairs = [(name, entry) for entry in bibliography() for name in entry.statistics.split(";")]
+    return {name: [entry for of, entry in pairs if of == name] for name, _ in pairs if name}
 
 
 def dois(text: str) -> list[str]:

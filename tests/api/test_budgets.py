@@ -81,6 +81,12 @@ def test_outcome__of_all_docs_is_perfect(made_store: irmeta.Store):
     assert budgets.budgets["tau_low"].is_between(-1, 1).all()
 
 
+def test_budget__records_the_orders_that_it_simulated(made_store: irmeta.Store):
+    budgets = made_store.pools.budget("RR", track="passage", budget=10, draws=1)
+    orders = ["depth", "movetofront", "hedge", "rbp", "maxmean", "thompson", "random"]
+    assert budgets.settings["order"] == budgets.goals["order"].to_list() == orders
+
+
 def test_significant_pairs__kept_and_false_by_hand(made_store: irmeta.Store):
     (track,) = made_store.each("news", made_store.policy_with({}))
     simulation = simulation_of(track, "AP", BudgetOptions())

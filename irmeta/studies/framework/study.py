@@ -523,6 +523,9 @@ class Study:
     notation
         Notations of the paper for measures and preferences, by canonical name without a cutoff:
         see `irmeta.report.notation.notation_of`.
+    statistics
+        By tables, separated by blanks, names of their statistics in the bibliography of
+        `irmeta.cite`: ``t+holm`` is a corrected test, ``{tests}`` what the option `tests` names.
     figures
         The figures, in the order of the page.
     sections, track_section
@@ -555,6 +558,7 @@ class Study:
     claims: Later = None
     printed: Sequence[Mapping[str, str]] = ()
     notation: Mapping[str, str] = field(default_factory=dict)
+    statistics: Mapping[str, Sequence[str]] = field(default_factory=dict)
     figures: Sequence[Figure] | str = ()
     track_section: Later = None
     file_tracks: Later = None

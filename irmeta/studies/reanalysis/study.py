@@ -188,6 +188,7 @@ STUDY = Study(
     revision=6,
     options=OverviewOptions,
     tables=TABLES,
+    statistics={"agreement": ("tau-b",), "best best_systems": ("simultaneous rank sets",)},
     compute=f"{HOME}.compute:compute",
     figures=f"{HOME}.page:FIGURES",
     sections=f"{HOME}.page:sections",

@@ -561,6 +561,13 @@ STUDY = Study(
     options=DepthOptions,
     tables=(*TABLES, *OVER_TRACKS.values(), VOLATILITY_TRACKS),
     printed=NUMBERS,
+    statistics={
+        "leave_out table_5 table_5_tracks reusability": ("systems left out of the pool",),
+        "reusability table_7 table_7_tracks": ("t",),
+        "reusability table_6 ties_tau table_7 pool_budget guidance": ("tau-b",),
+        "table_7": ("Pearson's r",),
+        "stability volatility_tracks": ("{method}",),
+    },
     notation=NOTATION,
     compute=f"{HOME}.compute:compute",
     claims=f"{HOME}.claims:claims",

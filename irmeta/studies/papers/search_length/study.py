@@ -411,6 +411,11 @@ STUDY = Study(
     revision=7,
     options=SearchLengthOptions,
     tables=TABLES,
+    statistics={
+        "table_1 asl_differences": ("bootstrap intervals",),
+        "reordering table_2 moves furthest": ("{test}",),
+        "reordering table_2 furthest depth_sensitivity": ("tau-b",),
+    },
     compute=f"{HOME}.compute:compute",
     claims=f"{HOME}.claims:claims",
     figures=f"{HOME}.figures:FIGURES",
