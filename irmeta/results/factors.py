@@ -120,7 +120,8 @@ class Factor:
         rows = rows.select("track", pl.col("name").alias(cls.key), pl.col("value").alias(cls.value))
         if rows.is_empty():
             columns = every["column"].unique().sort().to_list()
-            hint = did_you_mean(column, columns) if columns else f"The tracks have no {table}."
+            none = f"no {table}" + ", and their runs no ir_metadata" * (cls.key == "system")
+            hint = did_you_mean(column, columns) if columns else f"The tracks have {none}."
             for key, file in TABLES.items():
                 if column in beside_runs(store, tracks, key)["column"]:
                     hint = f"It is a column of {file}: {_USE[key].format(column)}"

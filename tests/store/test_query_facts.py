@@ -361,6 +361,8 @@ def columns_of(store: irmeta.Store) -> dict[str, dict[str, str]]:
 
 def test_metadata__of_heads_fills_systems_and_leaves_lists_alone(collection: Path, tmp_path: Path):
     before = irmeta.read(collection)
+    with pytest.raises(irmeta.UsageError, match=r"no systems\.csv, and their runs no ir_metadata"):
+        before.compare("RR", replicates="seed")
     heads = {name: HEAD.format(tag=name, team="no", seed=f"0{i}") for i, name in enumerate("ab")}
     held = described_by(collection, heads, {})
     stored = irmeta.ingest(collection, tmp_path / "store")
