@@ -146,7 +146,11 @@ class DataError(IrmetaError):
         return shorten_quoted(escape_text(hide_passwords(text)))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _data_error, (self.problem, self.__dict__)
+        return _data_error, (type(self), self.problem, self.__dict__)
+
+
+class EmptyFileError(DataError):
+    """A file without a row."""
 
 
 Warned = tuple[str, type[Warning]]
@@ -199,8 +203,8 @@ class BrokenMeasureError(MeasureError):
     """A measure of another package raised an exception, or returned a wrong shape or type."""
 
 
-def _data_error(problem: str, attributes: dict[str, object]) -> DataError:
-    error = DataError(problem)
+def _data_error(kind: type[DataError], problem: str, attributes: dict[str, object]) -> DataError:
+    error = kind(problem)
     error.__dict__.update(attributes)
     return error
 

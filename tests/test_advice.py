@@ -83,6 +83,7 @@ ADVISED_ELSEWHERE = {
     ("irmeta.measures.names.parse_call", "tie_order"),  # likewise
     ("irmeta.studies.original.judges.study.JudgesOptions.check_sets", "judges"),  # of that study
     ("irmeta.results.matrix.Matrix.with_missing", "missing"),  # to who compares
+    ("irmeta.results.factors.Variants.note", "query_file"),  # likewise
     ("irmeta.store.run_notes._KINDS", "queries"),  # to who evaluates the runs
     ("irmeta.api.opened_store.OpenedStore.run_notes", "negative"),
     ("irmeta.cli.studies._refuse_tables_of_judges", "--columns"),  # where --columns was given

@@ -124,7 +124,7 @@ class Factor:
             hint = did_you_mean(column, columns) if columns else f"The tracks have {none}."
             for key, file in TABLES.items():
                 if column in beside_runs(store, tracks, key)["column"]:
-                    hint = f"It is a column of {file}: {_USE[key].format(column)}"
+                    hint = f"It is a column of {file}: {_USE[key]}"
             raise UsageError(f"{column} is neither a file nor a column of {table}. {hint}")
         digest = hashlib.sha256(to_csv(rows).encode()).hexdigest()
         return cls(f"column {column} of {table}", cls.typed(rows), digest, column)
@@ -152,9 +152,9 @@ class Factor:
 TABLES = {"query": "queries.csv", "system": "systems.csv"}
 """The files beside a track's runs, by what their rows are of."""
 _USE = {
-    "query": "use --segment {0} or --resample-by {0}.",
+    "query": "`segment` and `resample_by` take it.",
     "system": "its runs share the queries, on which resampling moves them together, so that "
-    "--replicates {0}, which averages the runs of each, is the test by clusters.",
+    "`replicates`, which averages the runs of each, is the test by clusters.",
 }
 
 

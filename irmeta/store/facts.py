@@ -37,7 +37,7 @@ class Facts:
 
 
 FACTORS = pl.Schema(dict.fromkeys(("kind", "name", "column", "value"), pl.String))
-COLUMNS = {
+COLUMNS: dict[str, tuple[str, ...]] = {
     "name": ("system", "run", "name", "tag"),
     "group": ("group", "team", "participant"),
     "type": ("type",),

@@ -11,14 +11,13 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from irmeta.errors import DataError
+from irmeta.errors import DataError, EmptyFileError
 from irmeta.policies import Comments
 from irmeta.trec.room import Room, check_room, cost, count_rest, half_of_memory
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import (
     MARK,
     NUMBER,
-    EmptyFileError,
     HashLines,
     Text,
     first_fields,

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from irmeta.delimited import rows_of
-from irmeta.errors import DataError, UsageError, did_you_mean
+from irmeta.errors import DataError, EmptyFileError, UsageError, did_you_mean
 from irmeta.locations import AnyLocation, local
 from irmeta.phrases import count
 from irmeta.policies import Comments
@@ -19,10 +19,6 @@ from irmeta.trec.streams import InputFile, TextStream, open_stream
 
 MARK = "lines that begin with # "
 """Prefix of the notes on lines that begin with # but have the fields of a row."""
-
-
-class EmptyFileError(DataError):
-    """A file without a row."""
 
 
 class HashLines:

@@ -206,7 +206,7 @@ def test_compare__takes_columns_of_systems_and_queries(described: Path, tmp_path
     assert compared.pairs.systems == ("team",)
     with pytest.raises(irmeta.UsageError, match=r"a column of systems\.csv: its runs share"):
         store.compare("RR", resample_by="method")
-    with pytest.raises(irmeta.UsageError, match=r"of queries\.csv: use --segment variant_of"):
+    with pytest.raises(irmeta.UsageError, match=r"of queries\.csv: `segment` and `resample_by`"):
         store.compare("RR", replicates="variant_of")
     with pytest.raises(irmeta.UsageError, match="Did you mean 'method'"):
         store.compare("RR", replicates="metod")

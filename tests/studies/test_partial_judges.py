@@ -41,7 +41,7 @@ def test_judge__with_the_references_labels_of_some_queries_keeps_all_there(
     assert by_t["survived"].to_list() == [1.0]
     assert kept.select("reversed", "lost", "new").sum().row(0) == (0, 0, 0)
     assert results.tables["leaderboards"]["tau_b"].to_list() == [1.0] * (1 + common)
-    assert results.tables["queries"].height == 4
+    assert results.tables["single_queries"].height == 4
     verdict = results.tables["verdicts"].row(0, named=True)
     assert (verdict["queries"], verdict["limits"]) == (4, "cannot be said: only 4 common queries")
     assert (verdict["conclusions"], verdict["bias"], verdict["orders_as"]) == (None, None, None)

@@ -357,8 +357,8 @@ def test_search_length__note_on_short_lists_that_win_by_equation_3(tmp_path: Pat
     done = study(Track(runs, QRELS), tmp_path, min_systems=1)
     said = "short, the best by ASL, does not retrieve 100% of the relevant docs;"
     assert said in page(done)
-    assert "by ASL(unretrieved=depth) the best is long." in page(done)
-    assert "(unretrieved=depth) counts them as if at rank D + 1, below the track" in page(done)
+    assert "by ASL<sub>depth</sub> the best is long." in page(done)
+    assert "<sub>depth</sub> counts them as if at rank D + 1, below the track" in page(done)
     assert "each doc of a query with n relevant docs has the weight 1/n" in page(done)
 
 

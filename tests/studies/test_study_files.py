@@ -26,7 +26,9 @@ OVER_TRACKS = {
 }
 OF_TRACKS = {"figure_5", "figure_6"}
 JOINED = sorted(
-    table.name for table in STUDY.by_table.values() if not table.apart and not table.only_filled
+    table.name
+    for table in STUDY.by_table.values()
+    if not table.apart and (not table.only_filled or table.name == "measures")
 )
 HOSTILE = {
     "tab_le": r"bm25_100%&#",

@@ -30,7 +30,7 @@ from irmeta.parallel import check_open_files, ordered_map, release_freed, thread
 from irmeta.policies import TrackOptions
 from irmeta.progress import REPORT, Report, reported, showing
 from irmeta.rankings.track import Track
-from irmeta.schema.result_tables import QUERIES
+from irmeta.schema.result_tables import MEASURES, QUERIES
 from irmeta.stats.tables import facts_of_queries
 from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing_processes
@@ -277,7 +277,8 @@ def _compute(
 ) -> dict[str, pl.DataFrame]:
     """Compute, write and return the tables of one part; report the tables that no track has."""
     by = "all" if track is None else "track"
-    tables = [t for t in study.by_table.values() if t.by == by and t is not CLAIMS]
+    of_join = (CLAIMS.name, MEASURES.name)  # their rows are made when parts are joined
+    tables = [t for t in study.by_table.values() if t.by == by and t.name not in of_join]
     facts = provenance(study, store, options, [] if track is None else [track.name])
     started = set[str]()
     with TableWriter(study, files, facts, tables, part.track) as writer:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from irmeta.errors import DataError, UsageError, did_you_mean, printable
+from irmeta.errors import DataError, EmptyFileError, UsageError, did_you_mean, printable
 from irmeta.locations import location
 from irmeta.measures.names import parse_measures
 from irmeta.phrases import count, listed
@@ -25,7 +25,6 @@ from irmeta.studies.original.judges.study import JudgesOptions as Options
 from irmeta.trec.qrels import REGRADED
 from irmeta.trec.readers.files import read_qrels
 from irmeta.trec.streams import InputFile
-from irmeta.trec.text import EmptyFileError
 
 JUDGED = "Judged@10"
 EMPTY_FILE = "holds no label, so the judge is left out"
