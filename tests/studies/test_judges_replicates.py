@@ -425,3 +425,23 @@ def labels_of(text: str) -> twin.Labels:
         query, _, doc, grade = line.split()
         labels.setdefault(query, {})[doc] = float(grade)
     return labels
+
+
+@pytest.mark.study
+def test_categories__of_a_track_are_those_of_its_file(tmp_path: Path):
+    labels = {name: SETS[name] for name in ("people", "big1", "big2", "small1", "small2")}
+    irmeta.from_data(labels, RUNS, track="t").to_trec(tmp_path / "collection")
+    rows = [f"{name},{name[:-1]},{name[-1]}" for name in labels if name != "people"]
+    file = tmp_path / "collection" / "t" / "judges.csv"
+    file.write_text("\n".join(["judge,model,prompt", *rows, ""]))
+    store, options = irmeta.read(tmp_path / "collection"), {"reference": "people", **FEW}
+    beside = irmeta.studies.judges(store, tmp_path / "beside", **options).tables
+    stated = irmeta.studies.judges(
+        store, tmp_path / "stated", categories=str(file), **options
+    ).tables
+    assert beside["verdicts"]["category"].to_list() == [
+        f"model {m}, prompt {p}" for m in ("big", "small") for p in "12"
+    ]
+    for name in ("categories", "replicates"):
+        assert beside[name].height
+        assert beside[name].equals(stated[name])

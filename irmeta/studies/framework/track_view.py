@@ -30,7 +30,7 @@ from irmeta.results.factors import Variants
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.store.derived_tracks import AddedSets
-from irmeta.store.scan import track_notes
+from irmeta.store.scan import read_table, track_notes
 
 Result = TypeVar("Result")
 
@@ -122,6 +122,11 @@ class TrackView:
     def record(self) -> Mapping[str, Any]:
         """The track's record in the store."""
         return self._track.stored.record
+
+    @property
+    def judges(self) -> pl.DataFrame:
+        """The columns of the track's ``judges.csv``: name, column and value; empty without one."""
+        return read_table(self._track.stored, "factors").filter(kind="judge")
 
     @property
     def systems(self) -> pl.DataFrame:

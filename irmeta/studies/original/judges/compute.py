@@ -56,6 +56,7 @@ from irmeta.studies.original.judges.verdicts import (
     category_text,
     label_facts,
     read_categories,
+    stored_categories,
     verdicts,
 )
 
@@ -603,6 +604,8 @@ def compute(track: TrackView, options: Options) -> TableRows:
     frames = [*bias_tables(judged, fits), *mixture_tables(judged), *corrected_tables(judged)]
     yield from frames
     categories = read_categories(options.categories, judged.judges, track.note)
+    if options.categories is None:
+        categories = stored_categories(track.judges, judged.judges)
     facts = {
         judge: {"category": category_text(categories.get(judge)), **label_facts(judged, judge)}
         for judge in judged.judges

@@ -128,7 +128,7 @@ class JudgesOptions(TrackOptions):
     categories: str | None = option(
         None,
         "CSV file with a row for each judge, for means over judges: judge, and any of model, "
-        "prompt, method, repeat.",
+        "prompt, method, repeat. Default: the track's judges.csv, if it has these columns.",
         metavar="FILE",
         file=True,
     )
@@ -241,7 +241,7 @@ class JudgesOptions(TrackOptions):
             if not self.holes and getattr(self, name) != default:
                 raise UsageError(f"{name} has no effect with holes = 0: leave it out.")
         if self.leave_out and self.categories is None:
-            raise UsageError("leave_out has no effect without categories: leave it out.")
+            raise UsageError("leave_out has no effect without categories: name their file.")
         if self.epsilon is not None and len(self.people) < 2:
             raise UsageError(
                 "epsilon: the alternative annotator test needs three people: the reference, and "

@@ -239,6 +239,20 @@ def read_categories(
     return {judge: categories[judge] for judge in judges if judge in categories}
 
 
+def stored_categories(
+    beside_runs: pl.DataFrame, judges: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """Return the categories of judges in the table `factors` of a track, by judge."""
+    of_judges = beside_runs.filter(
+        pl.col("column").cast(pl.String).is_in(CATEGORIES),
+        pl.col("name").cast(pl.String).is_in(list(judges)),
+    )
+    categories = dict[str, dict[str, str]]()
+    for judge, column, value in of_judges.select("name", "column", "value").iter_rows():
+        categories.setdefault(judge, {})[column] = value
+    return categories
+
+
 def category_text(categories: Mapping[str, str] | None) -> str | None:
     """Return the categories of a judge as text, such as "model gpt-4o, prompt 3"."""
     if not categories:
