@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from rooms import mirrored
 
@@ -90,7 +91,7 @@ def mutants_of(file: Path, root: Path) -> Iterator[Mutant]:
     starts = [0]
     for line in content.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    waiting: list[ast.AST] = [ast.parse(content)]
+    waiting: list[Any] = [ast.parse(content)]  # only some kinds of nodes have a place
     while waiting:
         node = waiting.pop()
         for name, value in ast.iter_fields(node) if not isinstance(node, ast.JoinedStr) else ():
@@ -98,13 +99,13 @@ def mutants_of(file: Path, root: Path) -> Iterator[Mutant]:
             if name not in ("annotation", "returns"):
                 waiting += [one for one in children if isinstance(one, ast.AST)]
         for new in changes(node) if hasattr(node, "lineno") else ():
-            start = starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
-            end = starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
+            start = starts[node.lineno - 1] + node.col_offset
+            end = starts[node.end_lineno - 1] + node.end_col_offset
             text = ast.unparse(ast.fix_missing_locations(new))
             after = text if isinstance(new, ast.Pass | ast.Constant) else f"({text})"
             before = content[start:end].decode()
             name = file.relative_to(root).as_posix()
-            yield Mutant(name, node.lineno, start, end, before, after)  # type: ignore[attr-defined]
+            yield Mutant(name, node.lineno, start, end, before, after)
 
 
 def drawn(root: Path, seed: int, count: int) -> list[Mutant]:

@@ -28,7 +28,7 @@ class UsageError(IrmetaError):
 
 
 class NoTableError(UsageError):
-    """Columns are named of files of which none has named columns."""
+    """Columns were named, and none of the files is a table with named columns."""
 
 
 class NothingToStudyError(UsageError):

@@ -32,6 +32,8 @@ class WithFlags:
     Options that are left to their default, texts and paths are not validated by typer.
     """
 
+    # A mixin: the methods that the checker does not find are those of click's commands and groups.
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line."""
         for parameter in self.get_params(ctx):  # type: ignore[attr-defined]

@@ -34,7 +34,7 @@ GREATEST_GRADE = 2**31 - 1
 EMPTY = "queries without a judgment, which are not averaged: "
 """Beginning of the note on queries without docs."""
 REGRADED = "docs repeated with another grade, of which the last counts: "
-"""Begins the note on them."""
+"""Beginning of the note on docs with several grades."""
 UNRATED = "rows without a grade, taken as unjudged: "
 """Prefix of the note on rows without a grade."""
 GRADES_FIX = "Grades are numbers, 1 and above relevant by default: translate the file's own labels."
@@ -133,7 +133,7 @@ class QrelsText:
 
     @property
     def shown(self) -> list[str]:
-        """Return the notes of reading that commands print, on comments and grades."""
+        """Return the notes on comments and grades, as commands print them."""
         return [note for note in self.notes if note.startswith((MARK, UNRATED, EMPTY, REGRADED))]
 
 

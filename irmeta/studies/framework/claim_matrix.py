@@ -291,14 +291,14 @@ class ClaimMatrix(Result):
         first = self._on_tracks(claim).row(0, named=True)
         steps = self.bounds().filter(id=claim)
         stated = steps.filter("is_stated")["bound"].to_list() or [0.0]
-        tracks = steps["tracks"].max() or 0
+        tracks: Any = steps["tracks"].max() or 0  # polars types a maximum as any literal
         chart = bound_sweep(
             steps.with_columns(
                 name=pl.format("bound {}: {} of {}", pl.col("bound").round_sig_figs(4), "holding",
                                "tracks")),
             stated[0],
             title=f"{first['claim']}: {first['text']}",
-            subtitle=f"of {count(int(tracks), 'track')} with a number; dashed: the bound "  # type: ignore[arg-type]
+            subtitle=f"of {count(tracks, 'track')} with a number; dashed: the bound "
             f"({first['condition']})",
             x_title=f"bound of: {first['statistic']}",
             is_after=steps_after(first["condition"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import polars as pl
 
@@ -180,10 +180,10 @@ def read_facts(path: Path) -> pl.DataFrame:
 def in_order(facts: pl.DataFrame, order: Order) -> pl.DataFrame:
     """Return tracks in an order; those of unknown year or size are last, equal ones by name."""
 
-    def key(row: Mapping[str, object]) -> tuple[object, ...]:
+    def key(row: Mapping[str, Any]) -> tuple[object, ...]:
         year = row["year"]
         by_year = (year is None, year or 0)
-        size = (row["systems"] or 0) * (row["queries"] or 0)  # type: ignore[operator]
+        size = (row["systems"] or 0) * (row["queries"] or 0)
         name = natural_key(str(row["track"]))
         return {
             "year": (by_year, name),

@@ -26,11 +26,11 @@ from irmeta.rankings.load import judged_ranks, judged_under, over_blocks
 from irmeta.rankings.track import Track
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.rankings.view import Need, needs_of
-from irmeta.results.factors import Variants
+from irmeta.results.factors import Variants, beside_runs
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.store.derived_tracks import AddedSets
-from irmeta.store.scan import read_table, track_notes
+from irmeta.store.scan import track_notes
 
 Result = TypeVar("Result")
 
@@ -126,7 +126,7 @@ class TrackView:
     @property
     def judges(self) -> pl.DataFrame:
         """The columns of the track's ``judges.csv``: name, column and value; empty without one."""
-        return read_table(self._track.stored, "factors").filter(kind="judge")
+        return beside_runs(self._track.stored.store, self.name, "judge")
 
     @property
     def systems(self) -> pl.DataFrame:

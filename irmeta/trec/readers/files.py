@@ -331,7 +331,7 @@ def _located_in_json(content: bytes) -> Generator[None]:
 
 
 def refuse_without_tables(sources: Iterable[TrackSource | BrokenTrack]) -> None:
-    """Raise `NoTableError` if the user names columns of files of which none has named columns."""
+    """Raise `NoTableError` if the user names columns and no file is a table with such names."""
     files = list[tuple[InputFile, Kind]]()
     for source in sources:
         if isinstance(source, TrackSource):

@@ -189,7 +189,7 @@ def maps_of(judged: JudgedTrack) -> dict[str, str]:
             continue
         if absent := sorted({*grades.to_list()} - {*pairs}):
             raise UsageError(f"maps: {judge} has the grade {absent[0]:g}, which its map lacks.")
-        low, high = float(reference.min()), float(reference.max())  # type: ignore[arg-type]
+        low, high = min(reference.to_list()), max(reference.to_list())
         for grade in pairs.values():
             if not low <= grade <= high:
                 raise UsageError(

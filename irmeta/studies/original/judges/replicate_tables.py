@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from irmeta.schema.columns import SYSTEM, TRACK, Column, Shown, Table, percent, stored
 
 JUDGE = Column("name", "judge: a qrels set, or the name of a file")
@@ -22,8 +24,8 @@ _SPREAD: tuple[tuple[str, str, str, Shown], ...] = (
 )
 
 
-def real(meaning: str, label: str = "", **more: object) -> Column:
-    return Column("real", meaning, label=label, format=".3f", **more)  # type: ignore[arg-type]
+def real(meaning: str, label: str = "", **more: Any) -> Column:
+    return Column("real", meaning, label=label, format=".3f", **more)
 
 
 def spanned(

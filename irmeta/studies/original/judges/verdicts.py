@@ -242,14 +242,11 @@ def read_categories(
 def stored_categories(
     beside_runs: pl.DataFrame, judges: Sequence[str]
 ) -> dict[str, dict[str, str]]:
-    """Return the categories of judges in the table `factors` of a track, by judge."""
-    of_judges = beside_runs.filter(
-        pl.col("column").cast(pl.String).is_in(CATEGORIES),
-        pl.col("name").cast(pl.String).is_in(list(judges)),
-    )
+    """Return the categories in a track's ``judges.csv``, by judge; see `TrackView.judges`."""
     categories = dict[str, dict[str, str]]()
-    for judge, column, value in of_judges.select("name", "column", "value").iter_rows():
-        categories.setdefault(judge, {})[column] = value
+    for judge, column, value in beside_runs.select("name", "column", "value").iter_rows():
+        if judge in judges and column in CATEGORIES:
+            categories.setdefault(judge, {})[column] = value
     return categories
 
 

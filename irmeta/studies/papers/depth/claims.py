@@ -276,7 +276,7 @@ def _rise(tables: Tables, measure: str) -> Found:
 
 
 def _of_deepest(column: str, a: str, b: str) -> Number:
-    """Return the statistic that is a number of `stability`, by the deepest pool of the study."""
+    """Return a column of the table `stability` as a statistic, at the deepest pool studied."""
 
     def statistic(tables: Tables) -> float:
         rows = tables["stability"].filter(pl.col("depth") == pl.col("depth").max())

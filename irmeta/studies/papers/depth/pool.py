@@ -38,9 +38,9 @@ def spec_of(measure: str) -> Spec:
 
 
 def on_parts(options: DepthOptions, tables: Tables) -> DepthOptions:
-    """Return the options on some queries of a track: its pool is as deep as on all queries.
+    """Return the options for a sample of a track's queries, with the pool depths of all queries.
 
-    So is one of unknown depth, and one whose queries state different depths.
+    Depths that were estimated, or that differ between queries, are kept too.
     """
     depths = tables["collections"]["depth"].item().split(", ")
     return replace(options, pool_depths=tuple(map(int, depths)))

@@ -215,7 +215,7 @@ _COUNTED = {
 
 
 def _baselines(options: Options) -> Mapping[str, Callable[[Mapping[str, Any]], str]]:
-    """Return the text of a measure by row: without rarity at alpha = 0, as the paper prints it."""
+    """Return the label of each row: the measure, without rarity where alpha is 0, as printed."""
     plain = {options.family(measure): options.name(measure, 0.0) for measure in MEASURES}
     return {"measure": lambda row: row["measure"] if row["alpha"] else plain[row["measure"]]}
 

@@ -381,7 +381,7 @@ def significant_pairs(
 
 
 def _p_values(compared: ComparedTrack, options: Options, name: str) -> dict[str, np.ndarray]:
-    """Return the p-values of all pairs by table; the tests share the preferences."""
+    """Return the p-values of all pairs for each table, from preferences computed once."""
     tested, p_values = _tested(compared, options, name), dict[str, np.ndarray]()
     queries, systems = len(tested.queries), len(tested.systems)
     if isinstance(tested, Preference) and queries * systems**2 <= MOST_HELD:
