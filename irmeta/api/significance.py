@@ -26,7 +26,7 @@ from irmeta.api.gates import UNJUDGED_AT, Unjudged
 from irmeta.api.matrices import Results, matrices
 from irmeta.api.opened_store import OpenedStore
 from irmeta.api.results_or_data import factor_of, results_or_data, variants_in
-from irmeta.errors import MeasureError, UsageError
+from irmeta.errors import MeasureError, SegmentWarning, UsageError, warn
 from irmeta.files import check_ours, plain_file_names, remove_temporaries, write_bytes
 from irmeta.measures.names import parse_measure
 from irmeta.phrases import count
@@ -455,6 +455,11 @@ def power(
     levels = checked_levels(options.alpha)  # before anything is tested
     values = [m.with_missing(options.missing) for m in values]
     if (variants := variants_in(source, track)) is not None:
+        for name, queries in {m.track: m.queries for m in values}.items():
+            if sizes := variants.sizes(name, queries):
+                text = f"{sum(sizes):,} of {count(len(queries), 'query')} are variants of"
+                mean = "(column variant_of of queries.csv), whose mean over variants is tested"
+                warn(f"track {name}: {text} {len(sizes):,} {mean}.", SegmentWarning, stacklevel=2)
         values = [over_clusters(m, variants.by_name(m.track), once=True) for m in values]
     tested = by_every_test(
         values,

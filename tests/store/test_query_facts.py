@@ -454,3 +454,12 @@ def test_metadata__without_a_run_or_without_yaml_is_a_warning(
             with pytest.warns(UserWarning, match="install the extra 'metadata'"):
                 irmeta.ingest(collection, tmp_path / "store")
     assert irmeta.ingest(collection, tmp_path / "store").warnings("t") == {}
+
+
+def test_power__says_that_variants_are_averaged(described: Path):
+    store = irmeta.read(described)
+    with pytest.warns(
+        irmeta.SegmentWarning,
+        match=r"of \d+ queries are variants of 2 .*whose mean over variants is",
+    ):
+        irmeta.power(store, "P@1", tests="t")
