@@ -263,6 +263,11 @@ def signature(leading: Iterable[inspect.Parameter], *classes: type[Options]) -> 
     return inspect.Signature([*leading, *keywords])
 
 
+def set_signature(function: Any, signature: inspect.Signature) -> None:
+    """Set the signature of a function that inspect, and with it typer, reads."""
+    vars(function)["__signature__"] = signature
+
+
 def numpydoc(*classes: type[Options]) -> str:
     """Return the options as the lines of a numpydoc section "Parameters"."""
     return "\n".join(

@@ -233,7 +233,7 @@ def members(data: bytes) -> dict[str, bytes]:
                 return {name: archive.read(name) for name in names}
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             files = [one for one in archive.getmembers() if one.isreg()]
-            return {one.name: archive.extractfile(one).read() for one in files}  # type: ignore[union-attr]
+            return {one.name: archive.extractfile(one).read() for one in files}
     except Exception as error:  # what damaged archives raise is not documented
         raise UnreadableError(repr(error)) from None
 

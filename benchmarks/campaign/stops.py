@@ -33,7 +33,7 @@ def stop_at_named() -> None:
     moments = _Moments(int(last))
     for owner, name in ((os, "replace"), (os, "rename"), (os, "unlink"), (os, "rmdir")):
         setattr(owner, name, _around(getattr(owner, name), moments))
-    Path.write_bytes = _in_halves(moments)  # type: ignore[method-assign]
+    Path.write_bytes = _in_halves(moments)
     if not moments.last:
         import atexit
 
@@ -56,7 +56,7 @@ def _around(function: Callable[..., Any], moments: _Moments) -> Callable[..., An
     return call
 
 
-def _in_halves(moments: _Moments) -> Callable[[Path, bytes], int]:
+def _in_halves(moments: _Moments) -> Callable[..., int]:
     def write_bytes(path: Path, data: bytes) -> int:
         with path.open("wb", buffering=0) as file:
             moments.pass_by()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, get_args
 
-from irmeta.options import Options, numpydoc, option, signature
+from irmeta.options import Options, numpydoc, option, set_signature, signature
 from irmeta.policies import (
     Alternative,
     By,
@@ -69,8 +69,7 @@ def documented(
         ]
         *leading, choices = declared
         shown = [*signature(leading, cls).parameters.values(), *([choices] if policies else [])]
-        # inspect reads the signature; type checkers know no such attribute of functions.
-        function.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+        set_signature(function, inspect.Signature(shown))
         function.__doc__ = re.sub(
             r"^( *)\{options\}$",
             lambda line: textwrap.indent(numpydoc(cls), line[1]),
@@ -89,6 +88,11 @@ MISSING = (
 )
 
 
+def seed(**rules: Any) -> Any:
+    """Declare the random seed of an operation; `rules` are those of `option`."""
+    return option(0, "Random seed.", least=0, flag="--seed", recorded="seed", **rules)
+
+
 @dataclass(frozen=True)
 class Resampling(Options):
     """Options of random tests."""
@@ -99,15 +103,7 @@ class Resampling(Options):
         least=1,
         doc="Number of resamples, for randomised tests: see `irmeta.stats.pairwise`.",
     )
-    rng: int = option(
-        0,
-        "Random seed.",
-        least=0,
-        flag="--seed",
-        recorded="seed",
-        generator=True,
-        doc="Random seed, or a generator.",
-    )
+    rng: int = seed(generator=True, doc="Random seed, or a generator.")
 
 
 @dataclass(frozen=True)
@@ -345,7 +341,7 @@ class PreferOptions(Options):
         least=1,
         doc="See `irmeta.stats.preference_pairs`.",
     )
-    rng: int = option(0, "Random seed.", least=0, flag="--seed", recorded="seed")
+    rng: int = seed()
 
 
 @dataclass(frozen=True)
@@ -395,14 +391,8 @@ class AgreeOptions(Options):
         least=1,
         doc="Number of resamples of the queries.",
     )
-    rng: int = option(
-        0,
-        "Random seed.",
-        least=0,
-        flag="--seed",
-        recorded="seed",
-        generator=True,
-        doc="Random seed; judges of equally many queries share their draws.",
+    rng: int = seed(
+        generator=True, doc="Random seed; judges of equally many queries share their draws."
     )
 
 
@@ -432,7 +422,7 @@ class ReproduceOptions(Options):
         least=1,
         doc="Draws of the queries for 95 % intervals (percentiles).",
     )
-    rng: int = option(0, "Random seed.", least=0, flag="--seed", recorded="seed")
+    rng: int = seed()
 
 
 @dataclass(frozen=True)
@@ -454,7 +444,7 @@ class BudgetOptions(Options):
         least=1,
         doc="Draws of each order in which chance plays a part.",
     )
-    rng: int = option(0, "Random seed.", least=0, flag="--seed", recorded="seed")
+    rng: int = seed()
     goal: str = option(
         "tau=.9",
         "With --simulate, goal of the least budget: relevant, tau or kept, and its level.",

@@ -371,8 +371,8 @@ class Comparisons(SummaryList[Comparison]):
         digits : int, default 4
             Decimal places.
         label : str, optional
-            Label without ``tab:``; default a name of the table's content, so that no two tables of
-            a paper share it.
+            Label, with or without ``tab:``; default a name of the table's content, so that no two
+            tables of a paper share it.
         siunitx : bool, default False
             Whether numbers are in columns ``S`` of the package siunitx, aligned at the decimal
             point.

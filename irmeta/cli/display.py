@@ -59,7 +59,7 @@ class Display(Options):
     )
     label: str = option(
         "",
-        "In LaTeX, label without tab: (default: name of the table, digits of its content).",
+        "In LaTeX, label, with or without tab: (default: name of the table, digits of content).",
         shown=False,
         metavar="NAME",
     )

@@ -14,7 +14,14 @@ from typer.models import OptionInfo
 from irmeta.cli.app import Command, app
 from irmeta.cli.notes import LEVEL, OPTIONS
 from irmeta.errors import UsageError
-from irmeta.options import Options, choices_of, option, typed_fields, value_type
+from irmeta.options import (
+    Options,
+    choices_of,
+    option,
+    set_signature,
+    typed_fields,
+    value_type,
+)
 from irmeta.policies import SELECTING, EvalPolicy, ReadPolicy
 
 OUTPUT, TESTS, POLICIES = "Output", "Statistical tests", "Evaluation policies"
@@ -163,8 +170,7 @@ def with_options(**groups: Group) -> Callable[[Callable[..., None]], Callable[..
                 for parameter in parameters(cls)
                 if parameter.name in selected
             } | added
-        # typer reads the signature; type checkers know no such attribute of functions.
-        call.__signature__ = inspect.Signature([CONTEXT, *remaining, *added.values()])  # type: ignore[attr-defined]
+        set_signature(call, inspect.Signature([CONTEXT, *remaining, *added.values()]))
         return call
 
     return decorate
@@ -350,8 +356,7 @@ def detailed(function: Callable[..., None]) -> Callable[..., None]:
     arguments = [parameter.replace(kind=KEYWORD) for parameter in declared]
     shown = arrange([*arguments, *parameters(Detail)])
     known = dict(named_options(shown))
-    # typer reads the signature; type checkers know no such attribute of functions.
-    call.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    set_signature(call, inspect.Signature(shown))
     return call
 
 

@@ -27,7 +27,7 @@ from irmeta.cli.registered import (
 from irmeta.cli.sources import READING, SOURCE, SourceArgument, open_source
 from irmeta.errors import NoTableError, UsageError, did_you_mean
 from irmeta.locations import location, named_file
-from irmeta.options import Options, option
+from irmeta.options import Options, option, set_signature
 from irmeta.policies import ReadPolicy
 from irmeta.studies.framework.registry import find, find_all, study_modules
 from irmeta.studies.framework.study import ClaimRunOptions, MatrixOptions, Study, TrackGroups
@@ -319,8 +319,7 @@ def _command(one: Study) -> typer.Typer:
         taken = [*parameters(one.options), *parameters(one.run_options)]
         reading = [p for p in parameters(ReadPolicy) if p.name in READING[1]]
         taken += [p for p in reading if p.name not in one.options.__dataclass_fields__]
-    # typer reads the signature; type checkers know no such attribute of functions.
-    call.__signature__ = inspect.Signature([CONTEXT, *leading, *taken])  # type: ignore[attr-defined]
+    set_signature(call, inspect.Signature([CONTEXT, *leading, *taken]))
     title = one.title if one.title.endswith("?") else f"{one.title}."
     call.__doc__ = " ".join(filter(None, (title, one.gives, one.paper)))
     group = typer.Typer(add_completion=False)

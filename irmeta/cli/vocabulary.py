@@ -104,8 +104,8 @@ TERMS = (
     Term(
         "--label",
         "label",
-        "Label in LaTeX, without `tab:`. Default: the table's name and six digits of a checksum of "
-        "its content, so that no two tables of a paper share it.",
+        "Label in LaTeX, with or without `tab:`. Default: the table's name and six digits of a "
+        "checksum of its content, so that no two tables of a paper share it.",
     ),
     Term(
         "--system-names",

@@ -209,6 +209,12 @@ def test_label__of_each_of_several_tables(form: str, capsys: pytest.CaptureFixtu
     assert [label.rstrip("0123456789abcdef") for label in labels[2:]] == ["tab:scores-"] * 2
 
 
+def test_label__that_begins_with_tab_stays_as_it_is(line, run) -> None:
+    for label in ("mine", "tab:mine"):
+        done = run(*line("evaluate"), "--format", "latex", "--label", label)
+        assert re.findall(r"\\label\{(.+?)\}", done.out) == ["tab:mine"], done.err
+
+
 @pytest.mark.exhaustive
 def test_files__of_others_are_replaced_only_with_force(line, run, tmp_path: Path) -> None:
     for ending in (".json", ".md", ".tex"):

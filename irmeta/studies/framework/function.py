@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from irmeta.errors import IrmetaError, UsageError
 from irmeta.locations import AnyLocation, local, location
-from irmeta.options import Options, numpydoc, signature
+from irmeta.options import Options, numpydoc, set_signature, signature
 from irmeta.policies import EvalPolicy
 from irmeta.studies.framework.study import RunOptions, Study
 
@@ -107,9 +107,8 @@ def function_of(study: Study) -> Callable[..., StudyResults]:
         references=REFERENCES.format(study.paper) if study.paper else "",
         example=example.format(name=name, study=study.name),
     )
-    # Type checkers know no attributes of functions, not even those that inspect reads.
-    function.__signature__ = shown  # type: ignore[attr-defined]
-    function.tables = dict(study.by_table)  # type: ignore[attr-defined]
+    set_signature(function, shown)
+    vars(function)["tables"] = dict(study.by_table)
     return function
 
 
