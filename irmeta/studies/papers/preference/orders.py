@@ -137,8 +137,9 @@ RULES = ("mc4", "mc4-rounds", "borda")
 
 
 def places(values: np.ndarray) -> np.ndarray:
-    """Return the negated ranks of systems by their values, greatest first; NaN without a value."""
-    ranks = -rank_rows(values[None])[0].astype(np.float64)
+    """Return negated ranks by values [..., system], greatest first; NaN without a value."""
+    rows = values.reshape(-1, values.shape[-1])
+    ranks = -rank_rows(rows).reshape(values.shape).astype(np.float64)
     return np.where(np.isnan(values), np.nan, ranks)
 
 
@@ -481,11 +482,11 @@ def _places(samples: Iterable[Sequence[JudgedRanks]], options: Options) -> dict[
             )
         scores = Scores.concat([evaluate_block(view, measures, options.policy) for view in views])
         for name, means in zip(scores.measures, scores.mean_values(), strict=True):
-            by_means.setdefault(name, []).append(places(means * scores.directions[name]))
+            by_means.setdefault(name, []).append(means * scores.directions[name])
     places_by_preference = {
         name: -mc4_ranks(of_samples, options.majority, STEPS).astype(np.float64)
         for name, of_samples in verdicts.items()
     }
     return places_by_preference | {
-        name: np.stack(of_samples) for name, of_samples in by_means.items()
+        name: places(np.stack(of_samples)) for name, of_samples in by_means.items()
     }
