@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
@@ -21,23 +20,6 @@ PAGE = Path(__file__).parents[1] / "notebooks" / "site" / "options.md"
 COMMANDS = [name for name in all_commands() if name != "trec_eval"]
 NAMED = {term.option for term in TERMS}
 AVOIDED = {name for term in TERMS for name in term.avoid}
-MEANINGS = {
-    "--depth": "first DEPTH docs of each list",
-    "--pool-depth": "[Dd]epth of the pool",
-    "--rarity-depth": "[Dd]eepest rank at which (a system retrieves|S_d counts) a doc",
-    "--alpha": "[Ss]ignificance level",
-    "--seed": "[Rr]andom seed",
-    "--resamples": "[Rr]esamples|[Pp]ermutations",
-    "--per-query": "^Report ",
-    "--format": "^Format",
-    "--out": "[Ff]ile|[Ff]older",
-    "--track": "[Tt]rack",
-    "--test": "[Tt]est of",
-    "--correction": "[Cc]orrection of the p-values",
-    "--digits": "[Dd]ecimal places",
-    "--measures": "[Mm]easure|[Pp]reference",
-}
-"""What the help text of an option says in all commands that have it."""
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -84,19 +66,6 @@ def test_function__has_no_other_name_of_an_idea(name: str) -> None:
     parameters = inspect.signature(FUNCTIONS[name]).parameters
     keywords = {f"--{one.replace('_', '-')}" for one in parameters}
     assert keywords & AVOIDED <= PLACED
-
-
-@pytest.mark.parametrize("option", MEANINGS)
-def test_option__has_one_meaning_in_all_commands(option: str) -> None:
-    pattern = MEANINGS[option]
-    texts = {
-        command: one.help
-        for command in COMMANDS
-        for one in all_commands()[command].params
-        if option in (*one.opts, *one.secondary_opts)
-    }
-    assert texts
-    assert [f"{c}: {text}" for c, text in texts.items() if not re.search(pattern, text)] == []
 
 
 def test_depth__is_a_keyword_of_reading_alone() -> None:

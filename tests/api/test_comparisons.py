@@ -158,14 +158,6 @@ def test_write_comparisons__baseline_and_several_measures(tmp_path: Path):
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("form", ["latex", "markdown"])
-def test_compare_command__formats_are_those_of_the_result(run, made_store, form: str):
-    done = run("compare", made_store.path, "-m", "AP,ASL", "--track", "web", "--format", form)
-    found = irmeta.compare(made_store, ["AP", "ASL"], track="web")
-    assert (done.status, done.out) == (0, getattr(found, f"to_{form}")())
-
-
-@pytest.mark.exhaustive
 def test_compare_and_power_commands__read_a_collection_or_files(run, made_store, collections):
     news = collections / "news"
     files = [news / "qrels.txt", *sorted((news / "runs").iterdir())]
@@ -184,15 +176,6 @@ def test_compare_command__options_for_runs_are_refused_for_values(run, tmp_path:
         done = run("compare", tmp_path / "x.csv", *more)
         assert (done.status, done.out) == (2, "")
         assert "holds values" in done.err
-
-
-@pytest.mark.exhaustive
-def test_compare_command__help_lists_tests_and_corrections(run, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "400")
-    for command in ("compare", "power", "prefer"):
-        shown = run(command, "-h").out
-        assert "none|bonferroni|holm|benjamini-hochberg" in shown
-        assert ("t|t-unpaired|wilcoxon|sign|" in shown) == (command != "prefer")
 
 
 def test_compare__rank_sets_beside_the_test():

@@ -248,13 +248,6 @@ def test_from_data__every_method_of_store_gives_the_result_of_files(
         assert ours == theirs
 
 
-def test_from_data__comparisons_and_power_equal_those_of_files(in_memory: Store, files: Files):
-    (ours,), (theirs,) = (irmeta.compare(s, "AP") for s in (in_memory, files.store))
-    assert_frame_equal(ours.systems, theirs.systems)
-    ours, theirs = (irmeta.power(s, "AP,RR") for s in (in_memory, files.store))
-    assert_frame_equal(ours[0], theirs[0])
-
-
 def test_from_data__fingerprint_depends_on_values_only(in_memory: Store, files: Files):
     again = irmeta.from_data(files.qrels_frame.to_pandas(), files.frame.to_arrow(), track="passage")
     assert again.fingerprint == in_memory.fingerprint
@@ -377,13 +370,6 @@ def test_from_data__duplicate_option_keeps_the_first():
     assert store.systems()["duplicates"].to_list() == [1]
 
 
-def test_from_data__negative_grades_are_unjudged_by_default():
-    qrels, run = {"q": {"a": -1, "b": 1}}, {"q": {"a": 2.0, "b": 1.0}}
-    store = irmeta.from_data(qrels, run)
-    assert store.means("Bpref")["value"].to_list() == [1.0]
-    assert store.means("Bpref", negative="nonrelevant")["value"].to_list() == [0.0]
-
-
 def test_evaluate__equals_pytrec_eval(files: Files):
     names = {"map", "ndcg_cut_10", "P_5", "recip_rank", "bpref"}
     evaluator = pytrec_eval.RelevanceEvaluator(files.qrels_dict, names)
@@ -405,11 +391,6 @@ def test_evaluate__means_are_a_frame_as_those_of_the_store(files: Files):
     expected = files.store.evaluate(names)
     assert_frame_equal(expected, files.store.means(names), check_exact=True)
     assert_frame_equal(found.drop("asked"), expected.select(*found.drop("asked").columns))
-
-
-def test_evaluate__per_query_has_no_repeated_mean(files: Files):
-    found = irmeta.evaluate(files.qrels_dict, files.frame, "map", per_query=True)
-    assert found.columns == ["system", "query", "measure", "asked", "value"]
 
 
 def test_evaluate__policies_apply(files: Files):

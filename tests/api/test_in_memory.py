@@ -15,7 +15,6 @@ import irmeta
 from irmeta.api import in_memory
 from irmeta.api import store as api_store
 from irmeta.errors import UsageError
-from support.stderr import without_notes
 
 QRELS = "1 0 a 1\n1 0 b 0\n2 0 a 1\n"
 RUNS = {
@@ -161,16 +160,6 @@ def test_track_option__other_track_than_the_files_is_refused(files: list[Path], 
     assert "has no track 'other'" in done.err
 
 
-@pytest.mark.exhaustive
-def test_names_option__names_runs_by_file(files: list[Path], run) -> None:
-    assert columns(run("evaluate", *files, "-m", "AP").out)["system"] == ["x", "y"]
-    done = run("evaluate", *files, "-m", "AP", "--names", "file")
-    assert columns(done.out)["system"] == ["first", "second"]
-    assert without_notes(done.err) == ""
-    done = run("evaluate", *files, "-m", "AP", "--names", "(.).*")
-    assert columns(done.out)["system"] == ["f", "s"]
-
-
 def test_evaluate_command__runs_with_a_shared_tag_are_named_by_file(files: list[Path], run) -> None:
     files[2].write_text(RUNS["first.run"])
     done = run("evaluate", *files, "-m", "AP")
@@ -185,15 +174,6 @@ def test_evaluate_command__runs_with_a_shared_tag_are_named_by_file(files: list[
     assert columns(done.out)["system"] == ["x"]
     assert f"{files[2]}: system 'x' is already read from " in done.err
     assert "Name systems by file: `--names file`" in done.err
-
-
-@pytest.mark.exhaustive
-def test_explain_and_info_commands__accept_files(files: list[Path], run) -> None:
-    asked = ("-m", "AP", "--query", "1")
-    assert "0.5" in run("explain", *files, *asked, "--system", "y").out
-    assert "0.5" in run("explain", *files, *asked, "--system", "second", "--names", "file").out
-    assert "qrels.made" in run("info", *files).out
-    assert "second" in run("info", *files, "--names", "file", "--format", "json").out
 
 
 def test_evaluate_command__unusable_files_are_refused(files: list[Path], run) -> None:

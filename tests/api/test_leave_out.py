@@ -177,7 +177,6 @@ def test_leave_out__does_not_depend_on_workers_or_blocks(made_store: irmeta.Stor
         ("AP", {"unit": "type"}, "does not state the type of any system"),
         ("AP", {"judgments": "some"}, "judgments = 'some' is not a choice"),
         ("AP", {"others": "old"}, "others = 'old' is not a choice"),
-        ("AP", {"pool_depth": 0}, "pool_depth = 0 is not a whole number"),
         ("AP(average=geometric)", {}, "needs arithmetic means"),
     ],
 )

@@ -150,16 +150,11 @@ def test_pool__fully_judged_lists_leave_nothing_to_judge():
 @pytest.mark.parametrize(
     ("choices", "error"),
     [
-        ({"pool_depth": 0}, "pool_depth = 0 is not a whole number of at least 1"),
         ({"budget": 1.5}, "budget = 1.5 is not a whole number"),
         ({"pool_depth": 3, "budget": 2}, "`budget=` is for unjudged docs by weight"),
         ({"system": "sytem"}, "has no system 'sytem'. Did you mean 'system'"),
         ({"system": []}, "no system was given"),
         ({"system": "group=x"}, "No group of its systems is known"),
-        ({"track": "u"}, "has no track 'u'"),
-        ({"qrels": "graded"}, "has no qrels set 'graded'"),
-        ({"negative": "judged"}, "negative = 'judged' is not a choice"),
-        ({"tie_order": "coin"}, "tie_order = 'coin' is not a choice"),
     ],
 )
 def test_pool__rejects_bad_arguments(choices: dict[str, Any], error: str):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import json
-
 import numpy as np
 import polars as pl
-import pyarrow.parquet as pq
 import pytest
 
 import irmeta
 from irmeta.api.pairs import Leaderboard
-from irmeta.errors import MeasureError, UsageError
+from irmeta.errors import UsageError
 from irmeta.stats.preferences import preference_pairs
 
 
@@ -138,69 +134,6 @@ def test_prefer__tracks_without_the_baseline_are_left_out(made_store):
 
 
 @pytest.mark.parametrize(
-    ("choices", "error", "message"),
-    [
-        ({"preferences": "AP"}, MeasureError, "unknown preference 'AP'"),
-        ({"by": "elo"}, UsageError, "by = 'elo' is not a choice"),
-        ({"test": "sign"}, UsageError, "test = 'sign' is not a choice"),
-        ({"alpha": 2}, UsageError, "alpha"),
-        ({"opponents": "all"}, UsageError, "opponents = 'all'"),
-        ({"on": "rank"}, UsageError, "on = 'rank' is not a choice"),
-        ({"rank_resamples": 0}, UsageError, "resamples = 0"),
-    ],
-)
-def test_prefer__invalid_argument_is_an_error(made_store, choices, error, message):
-    with pytest.raises(error, match=message):
-        irmeta.prefer(made_store, **{"track": "news", **choices})
-
-
-@pytest.mark.exhaustive
-def test_prefer_command__prints_csv_and_writes_parquet(made_store, run, tmp_path):
-    asked = ("prefer", made_store.path, "--track", "web", "-m", "STRPP", "--resamples", 200)
-    done = run(*asked)
-    assert done.status == 0
-    printed = pl.read_csv(io.StringIO(done.out))
-    assert printed.columns[:5] == ["track", "preference", "rank", "system", "value"]
-    assert "subtopics of the qrels set 'diversity'" in done.err
-    assert "of 66 pairs (56.1%) differ significantly at 0.05" in done.err
-    out = tmp_path / "prefer.parquet"
-    assert run(*asked, "--out", out).status == 0
-    frame = pl.read_parquet(out)
-    assert frame["system"].to_list() == printed["system"].to_list()
-    made = json.loads(pq.read_schema(out).metadata[b"irmeta"])
-    assert made["prefer"]["resamples"] == 200
-    assert made["tracks"]["web"]["qrels_by_subtopic"] == "diversity"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("-m", "AP"), "unknown preference 'AP'"),
-        (("--by", "elo"), "by = 'elo' is not a choice"),
-        (("--out", "x.txt"), "x.txt"),
-        (("-m", "STRPP", "--track", "news"), "has no qrels by subtopic"),
-    ],
-)
-def test_prefer_command__invalid_argument_is_one_line(made_store, run, options, message):
-    done = run("prefer", made_store.path, *options)
-    assert done.status == 2
-    assert message in done.err
-
-
-@pytest.mark.exhaustive
-def test_explain_command__shows_the_levels_of_a_preference(made_store, run):
-    asked = ("explain", made_store.path, "--track", "news", "--query", "901", "--system", "aldBM25")
-    done = run(*asked, "-m", "RPP(p=dcg)", "--baseline", "aldBM25fb")
-    assert done.status == 0
-    assert "RPP(p=dcg) of aldBM25 over aldBM25fb on query 901" in done.out
-    assert "grade >= 1" in done.out
-    lines = [line.split() for line in done.out.splitlines()]
-    amounts = [float(cells[-1]) for cells in lines if cells and cells[0] == "grade"]
-    total = float(next(cells[-1] for cells in lines if cells[:1] == ["sum"]))
-    assert sum(amounts) == pytest.approx(total, abs=1e-4)
-
-
-@pytest.mark.parametrize(
     ("options", "message"),
     [
         (("-m", "RPP"), "name the other by --baseline"),
@@ -213,15 +146,3 @@ def test_explain_command__against_goes_with_preferences(made_store, run, options
     done = run(*asked, *options)
     assert done.status == 2
     assert message in done.err
-
-
-def test_preferences_command__lists_and_describes(run):
-    listed = pl.read_csv(io.StringIO(run("preferences").out))
-    assert listed["preference"].to_list()[:2] == ["RPP[@k]", "STRPP[@k]"]
-    assert "background=yes" in listed["parameters"][1]
-    assert listed.equals(irmeta.list_preferences())
-    done = run("preferences", "dcgrpp")
-    assert done.status == 0
-    assert "uniform | dcg | inverse | geometric" in done.out
-    assert "the mean preference of the sets of docs" in done.out
-    assert "unknown preference 'AP'" in run("preferences", "AP").err

@@ -105,7 +105,6 @@ def test_volatility__other_measure_and_systems(made_store: irmeta.Store):
         ("AP", {"systems": "some"}, "systems = 'some' is not a choice"),
         ("AP", {"method": "tau"}, "'tau' is not a choice|method"),
         ("AP", {"ks": [2, 1]}, "ks must be ascending"),
-        ("AP", {"pool_depth": 0}, "pool_depth = 0 is not a whole number"),
     ],
 )
 def test_volatility__rejects_bad_arguments(made_store, measure: str, choices: dict, error: str):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -12,30 +11,9 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.results.tidy_files import provenance
 from irmeta.studies.framework.recorded_files import ALL, RecordedFiles
 from support.stderr import without_notes
 from support.undrawn import charts_are_built
-
-
-@pytest.mark.exhaustive
-def test_reanalyze_command__prints_files_and_skipped_run(
-    run, collections: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "results"
-    done = run("reanalyze", collections, "--out", out)
-    assert done.status == 0
-    first, *places, pointer = done.out.splitlines()
-    assert first == "3 tracks, 41 systems, 60 queries, 139,381 rows; runs skipped: 1"
-    assert pointer.startswith("irmeta study trust says which measures")
-    for line in places:
-        assert list(out.glob(Path(line.split()[0]).name)), line
-    reason, last = without_notes(done.err).splitlines()
-    assert "passage/runs/nuthFirst.txt, line 611: 4 fields where a run has six" in reason
-    assert last == f"irmeta: 1 run skipped: {collections}/passage/runs/nuthFirst.txt"
-    page = (out / "report.html").read_text()
-    assert "nuthFirst" in page
-    assert "://" not in page.replace("http://www.w3.org/", "")
 
 
 @pytest.mark.exhaustive
@@ -56,62 +34,6 @@ def test_reanalyze_command__failed_track_gives_status_1(
     assert means["track"].unique().to_list() == ["unretrieved"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["-m", "APP"], "unknown measure 'APP'. Did you mean 'AP'?"),
-        (["--track", "newss"], "has no track 'newss'. Did you mean 'news'?"),
-        (["--system", "aldBM52"], "no system 'aldBM52'"),
-        (["--track", "web", "--qrels", "diverse"], "no qrels set 'diverse'"),
-        (["--tie-order", "coin"], "tie_order = 'coin' is not a choice. Known: file, rank"),
-    ],
-)
-def test_evaluate_command__invalid_argument_gives_status_2(
-    run, made_store: irmeta.Store, arguments: list[str], said: str
-) -> None:
-    done = run("evaluate", made_store.path, *arguments)
-    assert done.status == 2
-    assert said in done.err
-    assert done.out == ""
-
-
-def test_evaluate_command__wide_has_one_column_per_measure(run, made_store: irmeta.Store) -> None:
-    done = run("evaluate", made_store.path, "-m", "AP,P@20", "--per-query", "--wide")
-    assert done.out.splitlines()[0] == "track,system,query,AP,P@20"
-
-
-@pytest.mark.exhaustive
-def test_out_option__writes_file_with_provenance(
-    run, made_store: irmeta.Store, tmp_path: Path
-) -> None:
-    file = tmp_path / "scores.parquet"
-    command = ("evaluate", made_store.path, "-m", "RBP(p=0.5,gain=linear)", "--out", file)
-    assert run(*command).status == 0
-    record = provenance(file)
-    assert record is not None
-    highest = {track: made["highest_grade"] for track, made in record["tracks"].items()}
-    assert highest == {"news": 1, "passage": 3, "web": 4}
-    assert record["tracks"]["web"]["qrels"] == "adhoc"
-    assert record["tracks"]["web"]["read_policy"]["tie_order"] == "trec_eval"
-    assert record["measures"]["RBP(p=0.5,gain=linear)"]["gain"] == "linear"
-    assert run(*command).status == 0, "our own file is replaced"
-
-
-@pytest.mark.exhaustive
-def test_out_option__foreign_file_is_kept_without_force(
-    run, made_store: irmeta.Store, tmp_path: Path
-) -> None:
-    file = tmp_path / "notes.csv"
-    file.write_text("my,own,notes\n")
-    command = ("evaluate", made_store.path, "-m", "AP", "--out", file)
-    done = run(*command)
-    assert done.status == 2
-    assert "--force" in done.err
-    assert file.read_text() == "my,own,notes\n"
-    assert run(*command, "--force").status == 0
-    assert file.read_text().startswith("track,system,measure,value")
-
-
 def test_reanalyze_command__folder_of_other_files_is_refused(
     run, collections: Path, tmp_path: Path
 ) -> None:
@@ -119,34 +41,6 @@ def test_reanalyze_command__folder_of_other_files_is_refused(
     done = run("reanalyze", collections, "--out", tmp_path)
     assert done.status == 2
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
-
-
-@pytest.mark.exhaustive
-def test_info_command__lists_notes_and_skipped_runs(run, made_store: irmeta.Store) -> None:
-    said = run("info", made_store.path).out
-    assert "lists for unjudged queries: 1" in said
-    assert "the rank column disagrees with the scores in 25 lists" in said
-    assert "nuthFirst.txt, line 611" in said
-
-
-def test_info_command__json_has_tracks_and_systems(run, made_store: irmeta.Store) -> None:
-    said = json.loads(run("info", made_store.path, "--format", "json").out)
-    assert [t["track"] for t in said["tables"]["tracks"]] == ["news", "passage", "web"]
-    aside = [s["file"] for s in said["tables"]["systems"] if s["skip_reason"]]
-    assert aside == ["passage/runs/nuthFirst.txt"]
-
-
-def test_explain_command__shows_ranks_ties_and_sum(run, made_store: irmeta.Store) -> None:
-    done = run(
-        "explain", made_store.path, "-m", "AP", "--system", "aldDFR", "--query", "901",
-        "--track", "news",
-    )  # fmt: skip
-    value = made_store.evaluate("AP", track="news", system="aldDFR", per_query=True).row(
-        0, named=True
-    )["value"]
-    assert f"= {value:.6g}" in done.out.splitlines()[0]
-    assert f"/ 53 (relevant docs of the query) = {value:.6g}" in done.out.splitlines()[-1]
-    assert "with 1" in done.out, "a tied doc"
 
 
 def test_explain_command__notes_are_of_the_systems_that_are_shown(
@@ -219,28 +113,6 @@ def test_evaluate_command__notes_unknown_pooled_systems(
         "pooled\n"
     )
     assert without_notes(run("evaluate", tmp_path / "store", "-m", "AP@5").err) == ""
-
-
-def test_measures_command__prints_csv(run) -> None:
-    done = run("measures")
-    assert done.status == 0
-    assert done.out == irmeta.list_measures().write_csv()
-
-
-def test_measures_command__describes_measure_and_lists_preset(run) -> None:
-    page = run("measures", "ndcg_cut_10").out.splitlines()
-    assert page[0] == "nDCG"
-    assert "ndcg_cut_10 stands for nDCG@10" in page
-    assert "write nDCG[@k], such as nDCG(gain=binary)@10" in page
-    assert any(line.startswith("in trec_eval") and "ndcg_cut_k = nDCG@k" in line for line in page)
-    held = pl.read_csv(io.StringIO(run("measures", "default").out))["measure"]
-    assert held.to_list()[:3] == ["AP", "P@20", "RR"]
-
-
-def test_measures_command__unknown_measure_gives_status_2(run) -> None:
-    done = run("measures", "nDGC")
-    assert (done.status, done.out) == (2, "")
-    assert "unknown measure 'nDGC'. Did you mean 'nDCG'?" in done.err
 
 
 def test_diff_command__status_follows_diff(run, made_store: irmeta.Store, tmp_path: Path) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-import irmeta
 from irmeta.measures.names import PRESETS
 from irmeta.results.scores import COUNTS
 from support.stderr import without_notes
@@ -29,32 +27,6 @@ def files(collections: Path) -> list[Path]:
     """Qrels and two runs."""
     runs = collections / "news" / "runs"
     return [collections / "news" / "qrels.txt", runs / "aldBM25.gz", runs / "aldBM25fb.gz"]
-
-
-@pytest.mark.exhaustive
-def test_csv__six_digits_by_default_and_all_on_request(run, made_store: irmeta.Store) -> None:
-    expected = made_store.means(["AP", "ASL"], track="web")
-    for more, digits in (((), 6), (("--digits", 17), 17), (("--digits", 2), 2)):
-        done = run("evaluate", made_store.path, *WEB, *more)
-        frame = pl.read_csv(io.StringIO(done.out), schema_overrides={"system": pl.String})
-        assert frame["value"].to_list() == expected["value"].round(digits).to_list()
-        assert frame.columns == expected.columns
-
-
-def test_json__all_digits_and_null_for_undefined(run, made_store: irmeta.Store) -> None:
-    rows = scores(run("evaluate", made_store.path, *WEB, "--format", "json").out)
-    expected = made_store.means(["AP", "ASL"], track="web")
-    assert [row["value"] for row in rows] == expected.fill_nan(None)["value"].to_list()
-    assert list(rows[0]) == expected.columns
-
-
-@pytest.mark.exhaustive
-def test_files__have_no_track_column(run, files: list[Path]) -> None:
-    done = run("evaluate", *files, "-m", "AP")
-    assert done.out.startswith("system,measure,value,")
-    assert run("evaluate", *files, "-m", "AP", "-q").out.startswith("system,query,")
-    wide = run("evaluate", *files, "-m", "AP", "--wide").out.splitlines()
-    assert wide[0] == "system,AP,no_list"
 
 
 @pytest.mark.exhaustive
@@ -90,20 +62,6 @@ def test_sort__queries_by_the_mean_of_their_system(run, files: list[Path]) -> No
 
 
 @pytest.mark.exhaustive
-def test_paper_formats__one_column_per_measure_with_the_best_in_bold(run, files) -> None:
-    command = ("evaluate", *files, "-m", "map,ASL,NumQ")
-    assert run(*command, "--format", "markdown").out == (
-        "| system | map | ASL | NumQ |\n"
-        "| :-- | --: | --: | --: |\n"
-        "| aldBM25 | 0.2844 | 94.4177 | 25.0000 |\n"
-        "| aldBM25fb | **0.4215** | **73.2284** | 25.0000 |\n"
-        "\nMeans over queries of news. Best values in bold.\n"
-    )
-    latex = run(*command, "--format", "latex", "--digits", 2).out
-    assert r"aldBM25fb & \textbf{0.42} & \textbf{73.23} & 25.00 \\" in latex
-
-
-@pytest.mark.exhaustive
 def test_depth__cuts_lists_of_files_but_not_of_a_store(run, files, made_store) -> None:
     cut = run("evaluate", *files, "-m", "AP", "--depth", 10).out
     assert cut == run("evaluate", *files, "-m", "AP@10").out.replace("@10", "")
@@ -121,20 +79,6 @@ def test_strict__skipped_run_gives_status_3(run, made_store, collections: Path) 
         assert "nuthFirst.txt" in without_notes(done.err).splitlines()[-1]
         assert done.out.startswith("track,system,")
         assert run(*some, "web").status == 0
-
-
-@pytest.mark.parametrize(
-    "more", [("--format", "json"), ("--digits", 3)], ids=lambda more: more[0].strip("-")
-)
-def test_out__options_of_printed_output_are_refused(run, files, tmp_path: Path, more) -> None:
-    done = run("evaluate", *files, "-m", "AP", "--out", tmp_path / "x.csv", *more)
-    assert (done.status, list(tmp_path.iterdir())) == (2, [])
-
-
-@pytest.mark.exhaustive
-def test_table__is_printed_in_a_pipe_on_request(run, files) -> None:
-    lines = run("evaluate", *files, "-m", "AP", "--format", "table").out.splitlines()
-    assert lines[1].split() == ["aldBM25", "AP", "0.284405", "25"]
 
 
 @pytest.mark.exhaustive
@@ -196,18 +140,3 @@ def test_table__counts_of_lists_that_are_not_zero(run, two_tracks: Path) -> None
     out = run("evaluate", two_tracks, "-m", "AP", "--track", "ties", "--format", "table").out
     assert "no list" in out
     assert "lists without" not in out
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("form", ["latex", "markdown"])
-def test_format__paper_tables_of_evaluate_and_compare_have_the_same_headings(
-    run, made_store: irmeta.Store, form: str
-):
-    line = (made_store.path, "-m", "AP,P@10", "--format", form)
-    one = ("--track", "news", "--baseline", "aldBM25")
-    found = [run("evaluate", *line, *one[:2]).out, run("compare", *line, *one).out]
-    heads = [next(row for row in out.splitlines() if "P@10" in row) for out in found]
-    assert [re.findall(r"track|system|AP|P@10", head) for head in heads] == [
-        ["system", "AP", "P@10"]
-    ] * 2
-    assert "track" in next(r for r in run("evaluate", *line).out.splitlines() if "P@10" in r)

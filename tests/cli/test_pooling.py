@@ -20,30 +20,6 @@ def collection(tmp_path: Path) -> Path:
     return Track(runs, {"1": {"x": 1, "y": 0, "v": -1}, "2": {"z": 1}}).write(tmp_path / "c")
 
 
-@pytest.mark.exhaustive
-def test_pool_command__prints_unjudged_docs_by_weight(run, collection: Path):
-    done = run("pool", collection)
-    assert done.status == 0
-    assert done.out == "1 0 u\n2 0 w\n1 0 v\n"
-    assert (
-        without_notes(done.err)
-        == "irmeta: t: 1 of 3 docs have a grade below 0 and count as unjudged (--negative)\n"
-    )
-    done = run("pool", collection, "--negative", "nonrelevant", "--budget", 1)
-    assert (done.out, without_notes(done.err)) == ("1 0 u\n", "")
-    assert run("pool", collection, "--system", "good").out == ""
-
-
-@pytest.mark.exhaustive
-def test_pool_command__of_a_depth_is_sorted_by_doc(run, collection: Path):
-    done = run("pool", collection, "--pool-depth", 2)
-    assert done.out == "1 0 u\n1 0 x\n1 0 y\n2 0 w\n"
-    note = "all systems: the store does not say which were pooled"
-    assert without_notes(done.err) == f"irmeta: t: the pool is taken from {note}\n"
-    done = run("pool", collection, "--pool-depth", 1, "--system", "good")
-    assert (done.out, without_notes(done.err)) == ("1 0 x\n", "")
-
-
 def test_pool_command__equals_the_frame_of_a_store(run, made_store: irmeta.Store):
     done = run("pool", made_store.path, "--track", "web", "--system", "grebeQL", "--budget", 9)
     docs = made_store.pools.to_judge("web", system="grebeQL", budget=9)

@@ -63,14 +63,7 @@ def test_study_command__excluded_and_failed_tracks_are_listed(
         (["--track", "newss"], "has no track 'newss'. Did you mean 'news'?"),
         (["--baseline", "type=maual"], "no system has this type. Did you mean 'manual'?"),
         (["--contender", "team=x"], "systems have no fact 'team'"),
-        (["--unretrieved", "flor"], "unretrieved = 'flor' is not a choice. Did you mean 'floor'?"),
-        (["--test", "tea"], "test = 'tea' is not a choice."),
-        (["--best-by", "APP"], "unknown measure 'APP'. Did you mean 'AP'?"),
         (["--rel", "0"], "rel = 0 is not a whole number between 1 and 127."),
-        (
-            ["--queries", "all"],
-            "queries = 'all' is not a choice. Known: judged, relevant, retrieved.",
-        ),
     ],
 )
 def test_study_command__invalid_argument_is_a_one_line_error(
