@@ -28,12 +28,12 @@ from bench_main_job import SHARED, write
 from machine import machine
 from timing import seconds
 
+from irmeta.kernels import tokenize
 from irmeta.policies import ReadPolicy
 from irmeta.store import assemble, ingest, long_table, parquet, read_run
 from irmeta.store.layout import Layout
-from irmeta.trec import rows, streams
-from irmeta.trec.rows import RowReader
-from irmeta.trec.runs import parse_run
+from irmeta.trec import streams
+from irmeta.trec.runs import RowReader, parse_run
 from irmeta.trec.streams import InputFile
 
 
@@ -95,7 +95,7 @@ def timed(room: Any, name: str, into: dict[str, float], stage: str) -> Generator
 
 STAGES = (
     (streams.HashedFile, "readinto", "files to memory, sha256 included"),
-    (rows, "tokenize", "lines to numbers: tokens, ranks, scores, queries, docs"),
+    (tokenize, "tokenize", "lines to numbers: tokens, ranks, scores, queries, docs"),
     (read_run.Sources, "rows", "lists gathered from the runs"),
     (assemble, "lists_in_order", "lists in order"),
     (long_table, "number", "doc ids and grades, from tables"),

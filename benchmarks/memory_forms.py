@@ -27,7 +27,7 @@ import pyarrow.csv, pyarrow.parquet
 from irmeta.trec.readers.files import read_qrels
 from irmeta.policies import ReadPolicy
 from irmeta.store.read_run import Run, read_run
-from irmeta.trec.rows import RowReader
+from irmeta.trec.runs import RowReader
 from irmeta.trec.source import QrelsSource, TrackSource
 from irmeta.trec.streams import InputFile
 

@@ -22,8 +22,7 @@ from campaign import plain
 from campaign.kinds import Group, refusal
 from irmeta.errors import DataError, IrmetaError
 from irmeta.trec.qrels import parse_qrels
-from irmeta.trec.rows import RowReader
-from irmeta.trec.runs import parse_run
+from irmeta.trec.runs import RowReader, parse_run
 from irmeta.trec.streams import InputFile
 
 NUMBERS = (

@@ -328,7 +328,9 @@ FAULTS: dict[str, Planted] = {
         ((f"{TREC}.tie_orders:sort_rows", _first_two_swapped),),
     ),
     "nan-in-dicts-is-zero": Planted(
-        "dicts", "NaN scores are read as 0", (("irmeta.trec.readers.dicts:_numbers", _nan_is_zero),)
+        "dicts",
+        "NaN scores are read as 0",
+        (("irmeta.trec.readers.frames:_numbers", _nan_is_zero),),
     ),
     "damaged-gzip-accepted": Planted(
         "files",

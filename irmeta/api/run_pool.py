@@ -29,7 +29,7 @@ from irmeta.schema.pool_tables import NEXT_DOCS, RUN_POOL
 from irmeta.store.facts import Facts, read_facts
 from irmeta.store.read_run import Run, SkippedRun, read_run
 from irmeta.trec.readers.files import read_qrels
-from irmeta.trec.rows import RowReader
+from irmeta.trec.runs import RowReader
 from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile
 from irmeta.trec.system_names import file_names

@@ -22,8 +22,7 @@ from irmeta.store.scan import read_table
 from irmeta.trec.readers.columns import QrelsColumns
 from irmeta.trec.readers.files import read_qrels
 from irmeta.trec.readers.given import GivenQrels, GivenRun
-from irmeta.trec.rows import RowReader
-from irmeta.trec.runs import parse_run
+from irmeta.trec.runs import RowReader, parse_run
 from irmeta.trec.source import TrackSource, track_of_files
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import HashLines, Text, lines

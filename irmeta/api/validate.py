@@ -30,8 +30,7 @@ from irmeta.summaries import Result, Summary
 from irmeta.trec.archives import archive_kind, members
 from irmeta.trec.collection import files_below, is_beside_runs
 from irmeta.trec.readers.forms import recognize
-from irmeta.trec.rows import RowReader
-from irmeta.trec.runs import row_errors
+from irmeta.trec.runs import RowReader, row_errors
 from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile
 from irmeta.trec.system_names import file_names, stem

@@ -19,7 +19,7 @@ from irmeta.schema.arrow import column, constant, dictionary, nullable, strings
 from irmeta.store.assemble import Lists, TrackRows
 from irmeta.store.parquet import part_writer
 from irmeta.store.readers import Judgments, TrackNames, list_summaries
-from irmeta.trec.rows import NO_RANK
+from irmeta.trec.runs import NO_RANK
 from irmeta.trec.tie_orders import ranks_from, rows_of
 
 GROUP_ROWS = 1 << 17

@@ -47,8 +47,7 @@ from irmeta.store.small_tables import small_frames
 from irmeta.trec.numbered_names import Names
 from irmeta.trec.readers.forms import read_metadata
 from irmeta.trec.room import OutOfRoomError, Room, half_of_memory
-from irmeta.trec.rows import RowReader, list_chunks, may_be_shifted, width_of
-from irmeta.trec.runs import reading_notes
+from irmeta.trec.runs import RowReader, list_chunks, may_be_shifted, reading_notes, width_of
 from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import first_fields

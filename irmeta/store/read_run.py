@@ -24,12 +24,19 @@ from irmeta.kernels.lists import (
 from irmeta.parallel import release_freed
 from irmeta.phrases import agreeing, count
 from irmeta.trec.readers.columns import RunColumns
-from irmeta.trec.readers.features import read_predictions
 from irmeta.trec.readers.file_tables import has_tab_fields
-from irmeta.trec.readers.files import read_run_file
+from irmeta.trec.readers.files import read_predictions, read_run_file
 from irmeta.trec.readers.forms import Form, read_metadata, recognize
-from irmeta.trec.rows import NO_RANK, RowReader, Rows
-from irmeta.trec.runs import ODD_RANKS, RunText, first_repeat, parse_clean_run, parse_odd_run
+from irmeta.trec.runs import (
+    NO_RANK,
+    ODD_RANKS,
+    RowReader,
+    Rows,
+    RunText,
+    first_repeat,
+    parse_clean_run,
+    parse_odd_run,
+)
 from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile, stored_sha256
 from irmeta.trec.tie_orders import (

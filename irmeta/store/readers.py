@@ -13,7 +13,7 @@ from irmeta.parallel import ObjectPool, release_freed
 from irmeta.trec.numbered_names import SLACK, Names, in_order
 from irmeta.trec.qrels import QrelsText
 from irmeta.trec.readers.columns import bounds_and_bytes, large_strings
-from irmeta.trec.rows import RowReader
+from irmeta.trec.runs import RowReader
 from irmeta.trec.source import QrelsSource
 
 

@@ -50,7 +50,8 @@ def members(file: InputFile, kind: str) -> Iterator[InputFile | DataError]:
     try:
         for name, opened in _zip_members(file) if kind == "zip" else _tar_members(file):
             parts = [part for part in name.split("/") if part not in ("", ".")]
-            if not parts or any(map(_is_hidden, parts)):
+            hidden = (p == "__MACOSX" or (p.startswith(".") and p != "..") for p in parts)
+            if not parts or any(hidden):
                 continue
             path = "/".join([file.name, *parts])
             if path in seen:
@@ -67,10 +68,6 @@ def members(file: InputFile, kind: str) -> Iterator[InputFile | DataError]:
         yield DataError(f"the archive cannot be read ({error})", file=file.name, fix=fix)
     except DataError as error:
         yield error
-
-
-def _is_hidden(part: str) -> bool:
-    return part == "__MACOSX" or (part.startswith(".") and part != "..")
 
 
 def _zip_members(file: InputFile) -> _Members:

@@ -181,16 +181,11 @@ def in_order(several: list[Names]) -> tuple[pl.Series, list[np.ndarray]]:
     for other in further:
         numbers.append(merged.absorb(other))
         other.clear()
-    names, index = _sorted(merged)
-    return names, [index, *(index[of_other] for of_other in numbers)]
-
-
-def _sorted(names: Names) -> tuple[pl.Series, np.ndarray]:
-    names.table = np.zeros(0, np.uint64)  # not needed to list the names
-    strings = names.strings()
-    names.clear()
+    merged.table = np.zeros(0, np.uint64)  # not needed to list the names
+    strings = merged.strings()
+    merged.clear()
     release_freed()  # sorting takes as much memory
     order = strings.arg_sort().to_numpy()
     index = np.empty(len(order), np.int32)
     index[order] = np.arange(len(order), dtype=np.int32)
-    return strings.gather(order), index
+    return strings.gather(order), [index, *(index[of_other] for of_other in numbers)]

@@ -62,18 +62,14 @@ def grade_column(grades: pl.Series, place: str, digits: int | None) -> pl.Series
     if (largest := grades.abs().arg_max()) is not None and abs(grades[largest]) > GREATEST_GRADE:
         problem = f"grade {grades[largest]:g} is beyond {GREATEST_GRADE:,}"
         raise DataError(problem, file=place, fix="Map the grades to smaller numbers.")
-    return narrowed(_rounded(grades, digits))
+    rounded = grades if digits is None else grades.round(digits)
+    return narrowed(rounded + 0.0)  # -0.0 is 0.0
 
 
 def narrowed(grades: pl.Series) -> pl.Series:
     """Return finite grades as Int8 if all are whole numbers of -128 to 127, else unchanged."""
     fits = ((grades == grades.floor()) & grades.is_between(*WHOLE)).all()
     return grades.cast(pl.Int8) if fits else grades
-
-
-def _rounded(grades: pl.Series, digits: int | None) -> pl.Series:
-    rounded = grades if digits is None else grades.round(digits)
-    return rounded + 0.0  # -0.0 is 0.0
 
 
 def plain(grade: float) -> int | float:
@@ -178,12 +174,16 @@ def parse_qrels(
         has two different grades, or, without `subtopics`, a (query, doc) has several values in the
         second column.
     """
-    hashes = HashLines(comments, lambda fields: _fits(fields, form))
+    width, grade = len(FIELDS[form]), FIELDS[form].index("grade")
+    hashes = HashLines(comments, lambda row: len(row) == width and bool(NUMBER.match(row[grade])))
     with open_stream(file) as stream:
         text = Text(stream, file.name)
         frames, rows = list[pl.DataFrame](), 0
         for first, piece in text.pieces():
-            frames.append(_parse_piece(piece, form, file.name, first, hashes))
+            parsed = _fast(piece, form, first)
+            if parsed is None:
+                parsed = _by_line(piece, form, file.name, first, hashes)
+            frames.append(parsed)
             rows += frames[-1].height
             needed = cost("qrels", rows, text.size)
             check_room(
@@ -208,19 +208,8 @@ def parse_qrels(
     return QrelsText(frame, sha256, text.notes + hashed + notes, sample)
 
 
-def _fits(fields: list[bytes], form: str) -> bool:
-    """Check whether the fields of a line that begins with # are those of a row."""
-    names = FIELDS[form]
-    return len(fields) == len(names) and bool(NUMBER.match(fields[names.index("grade")]))
-
-
-def _parse_piece(data: bytes, form: str, file: str, first: int, hashes: HashLines) -> pl.DataFrame:
-    """Parse complete lines; `first` is the number of the first line."""
-    frame = _fast(data, form, first)
-    return _by_line(data, form, file, first, hashes) if frame is None else frame
-
-
 def _fast(data: bytes, form: str, first: int) -> pl.DataFrame | None:
+    """Parse complete lines from line `first` on by Arrow; None if a line is not as simple."""
     types = dict.fromkeys(FIELDS[form], pa.string())
     if form == "trec" and len(first_fields(data)) != 4:
         return None

@@ -74,11 +74,6 @@ def dataset_qrels(name: str) -> bytes:
     return lines.encode()
 
 
-def dataset_file(name: str) -> InputFile:
-    """Return the qrels of a data set as a file that is made whenever it is opened."""
-    return InputFile(name, lambda: io.BytesIO(dataset_qrels(name)))
-
-
 def _lines(qrels: Iterable[Any], name: str) -> Iterator[str]:
     for row, one in enumerate(qrels):
         second = getattr(one, "subtopic_id", None) or getattr(one, "iteration", None) or "0"
@@ -175,7 +170,7 @@ class TrackSource:
     def input_file(self, file: str) -> InputFile:
         """Return an input file of the track, or the qrels of a data set of ir_datasets."""
         if is_dataset(file):
-            return dataset_file(file)
+            return InputFile(file, lambda: io.BytesIO(dataset_qrels(file)))
         opened = InputFile.at(self.root / file, file)
         if file in self.held:
             opened = InputFile(file, partial(io.BytesIO, self.held[file]))
@@ -208,8 +203,9 @@ class TrackSource:
         link to any file of the user.
         """
         path = os.path.realpath(self.root / file)
-        folders = [".", *self.outside, *self.given]
-        return any(_is_below(path, os.path.realpath(self.root / folder)) for folder in folders)
+        parts = (".", *self.outside, *self.given)
+        allowed = [os.path.realpath(self.root / part).rstrip(os.sep) for part in parts]
+        return any(f"{path}{os.sep}".startswith(f"{folder}{os.sep}") for folder in allowed)
 
 
 @dataclass(frozen=True)
@@ -230,10 +226,6 @@ class BrokenTrack:
 
 
 AnyTrack = TrackSource | BrokenTrack
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def track_of_files(
@@ -309,11 +301,14 @@ def qrels_problem(source: TrackSource, file: InputFile) -> DataError | None:
     """Return the error for a run or archive given as qrels; None for any other file."""
     if (kind := archive_kind(file)) is not None:
         return DataError(f"a {kind} archive", file=file.name, fix="Unpack the qrels.")
-    if not _looks_like_run(_first_row(file)):
+    fields = _first_row(file)
+    # A file of the form prels has five columns, like a run without tags.
+    if len(fields) < 6 or not (WHOLE.match(fields[3]) and is_number(fields[4])):
         return None
     fix = "Name the qrels first, then the runs."
     for run in source.runs:
-        if _looks_like_qrels(_first_row(source.input_file(run))):
+        fields = _first_row(source.input_file(run))
+        if len(fields) == 4 and WHOLE.match(fields[3]):
             problem = f"a run, and {source.as_given(run)} holds qrels: these look swapped"
             return DataError(problem, file=file.name, fix=fix)
     return DataError("a run, where qrels are expected", file=file.name, fix=fix)
@@ -328,13 +323,3 @@ def _first_row(file: InputFile) -> list[bytes]:
     except DataError:
         pass
     return []
-
-
-def _looks_like_run(fields: list[bytes]) -> bool:
-    if len(fields) < 6:  # prels has five columns, like a run without tags
-        return False
-    return bool(WHOLE.match(fields[3]) and is_number(fields[4]))
-
-
-def _looks_like_qrels(fields: list[bytes]) -> bool:
-    return len(fields) == 4 and WHOLE.match(fields[3]) is not None

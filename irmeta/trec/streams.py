@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+import numpy as np
 import pyarrow as pa
 
 from irmeta.errors import DataError, printable
@@ -229,7 +230,52 @@ def decompressed(file: io.BufferedReader[Any]) -> Any:
     if (codec := _ARROW.get(head[:4])) is not None:
         return pa.CompressedInputStream(pa.PythonFile(file, "r"), codec)
     if head.startswith(_Z):
-        from irmeta.trec.z_files import ZFile  # compiles a kernel, and such files are rare
-
         return ZFile(file)
     return file
+
+
+_HEADER = 3  # bytes of a .Z file: two of the magic number, and the flags
+
+
+class ZFile(io.RawIOBase):
+    """Stream of the decompressed bytes of a .Z file of compress(1), which is read into memory.
+
+    The oldest runs of TREC's archive are such files.
+    """
+
+    def __init__(self, file: io.BufferedReader[Any]) -> None:
+        from irmeta.kernels import lzw  # loads numba, and such files are rare
+
+        content = bytearray(file.read())
+        flags = content[_HEADER - 1] if len(content) >= _HEADER else 0
+        if not 9 <= flags & 0x1F <= 16:
+            raise ValueError("not a .Z file")
+        self._decode = lzw.decode
+        self._data = np.frombuffer(content, np.uint8)[_HEADER:]
+        self._state = np.zeros(8, np.int64)
+        widest = max(10, flags & 0x1F)  # files that say 9 have codes of 10 bits
+        self._state[[lzw.WIDTH, lzw.WIDEST, lzw.LAST]] = 9, widest, -1
+        self._state[lzw.BLOCK] = flags >> 7
+        self._state[lzw.FREE] = 256 + self._state[lzw.BLOCK]
+        self._prefix = np.zeros(lzw.LONGEST + 1, np.int64)
+        self._suffix, self._stack = np.zeros((2, lzw.LONGEST + 1), np.uint8)
+        self._out = np.zeros(lzw.LONGEST + (1 << 18), np.uint8)
+        self._left = memoryview(b"")
+
+    def readable(self) -> bool:
+        """Return whether the stream can be read: always."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fill the start of a buffer; return the number of bytes, 0 at the end."""
+        if not self._left:
+            tables = self._state, self._prefix, self._suffix, self._stack
+            written = self._decode(self._data, *tables, self._out)
+            if written < 0:
+                raise ValueError("impossible code in a .Z file")
+            self._left = self._out.data[:written]
+        view = memoryview(buffer).cast("B")
+        count = min(len(view), len(self._left))
+        view[:count] = self._left[:count]
+        self._left = self._left[count:]
+        return count

@@ -68,11 +68,16 @@ def file_names(files: Iterable[str]) -> dict[str, str]:
     ['bm25.run', 'bm25.txt']
     """
     files = list(files)
-    paths = dict(zip(files, _below_common_folder(files), strict=True))
-    stems = _without_first_word({file: stem(file) for file in files})
+    paths = [file.split("/") for file in files]
+    while len({path[0] for path in paths}) == 1 and all(len(path) > 1 for path in paths):
+        paths = [path[1:] for path in paths]  # below the folder of all files
+    stems = [stem(file) for file in files]
+    first_words = {match[1] if (match := _FIRST_WORD.fullmatch(s)) else "" for s in stems}
+    word = first_words.pop() if len(first_words) == 1 and len(stems) > 1 else ""
+    stems = [name.removeprefix(word) for name in stems]
     forms = {
-        file: (stems[file], "/".join([*path[:-1], stems[file]]), "/".join(path))
-        for file, path in paths.items()
+        file: (name, "/".join([*path[:-1], name]), "/".join(path))
+        for file, name, path in zip(files, stems, paths, strict=True)
     }
     levels = dict.fromkeys(files, 0)
     while True:
@@ -83,20 +88,6 @@ def file_names(files: Iterable[str]) -> dict[str, str]:
             return names
         for file in alike:
             levels[file] += 1
-
-
-def _below_common_folder(files: Iterable[str]) -> list[list[str]]:
-    paths = [file.split("/") for file in files]
-    while len({path[0] for path in paths}) == 1 and all(len(path) > 1 for path in paths):
-        paths = [path[1:] for path in paths]
-    return paths
-
-
-def _without_first_word(stems: Mapping[str, str]) -> dict[str, str]:
-    matches = [_FIRST_WORD.fullmatch(name) for name in stems.values()]
-    words = {match.group(1) if match else "" for match in matches}
-    word = words.pop() if len(words) == 1 and len(stems) > 1 else ""
-    return {file: name.removeprefix(word) for file, name in stems.items()}
 
 
 def pattern_name(pattern: str, file: str) -> str | None:

@@ -26,7 +26,7 @@ from irmeta.kernels.lists import (
 )
 from irmeta.policies import TieOrder
 from irmeta.trec.numbered_names import Names
-from irmeta.trec.rows import NO_RANK
+from irmeta.trec.runs import NO_RANK
 
 
 def sorted_lists(lists: np.ndarray, key: np.ndarray, *tie_keys: np.ndarray) -> np.ndarray:
@@ -329,13 +329,11 @@ def _places(score: np.ndarray, doc: np.ndarray, names: Names) -> np.ndarray:
 def _unordered_lists(
     rule: TieRule, starts: np.ndarray, states: np.ndarray, columns: dict[str, np.ndarray]
 ) -> Iterator[np.ndarray]:
-    """Yield the lists that must be sorted, in portions for fast sorting.
-
-    Scores that strictly fall as float32 are in order under every rule that compares scores, also
-    as float64. Short blocks of tied docs that need no general sort are ordered here.
-    """
+    """Order short blocks of ties; yield the lists that need a general sort, in portions."""
     if rule.column == "position":
         return
+    # Scores that strictly fall as float32 are in order under every rule that compares scores, also
+    # as float64.
     if rule.column == "score":
         with_ties = np.flatnonzero(states == NEVER_RISES)
         if rule.float32 and rule.tie_break == "doc":

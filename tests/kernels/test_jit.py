@@ -68,7 +68,7 @@ def judged(scores):
 import io
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import Layout
-from irmeta.trec.rows import RowReader
+from irmeta.trec.runs import RowReader
 from irmeta.api.in_memory import read_tracks
 from irmeta.store.ranked_track import Evaluation
 *collections, out = sys.argv[1:]
@@ -80,7 +80,7 @@ for number, path in enumerate(collections):
         all_of(irmeta.open_store(store))
     for text in (b"1 Q0 a 1 2.5 t\\n1 Q0 b 2 1e-3 t", b"1 Q0 a 1 2"):
         assert RowReader().read(io.BytesIO(text)) is not None
-from irmeta.trec.z_files import ZFile
+from irmeta.trec.streams import ZFile
 assert ZFile(io.BufferedReader(io.BytesIO(b"\\x1f\\x9d\\x90a\\0"))).read() == b"a"
 irmeta.measure_properties("AP", length=3)
 import numpy as np

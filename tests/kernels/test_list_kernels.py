@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from irmeta.kernels import lists as kernels
-from irmeta.trec.rows import NO_RANK
+from irmeta.trec.runs import NO_RANK
 from irmeta.trec.tie_orders import contradicting_lists
 from twins import reading as naive
 

@@ -26,7 +26,7 @@ from irmeta.store import ranked_track
 from irmeta.store.memory import MemoryStore, read_into_memory
 from irmeta.store.ranked_track import RankedTrack, RankReader
 from irmeta.store.scan import read_table
-from irmeta.trec import rows as run_rows
+from irmeta.trec import runs as run_text
 from irmeta.trec.collection import read_collection
 from irmeta.trec.source import TrackSource, track_of_files
 from support.examples import scaled
@@ -105,7 +105,7 @@ def test_ranked_track__equals_complete_track(data):
     order = None if policy.depth else data.draw(st.sampled_from([None, *get_args(TieOrder)]))
     pool_order = policy.tie_order if policy.depth else "trec_eval"
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run_rows, "CHUNK_BYTES", data.draw(st.sampled_from([40, 90, 1 << 19])))
+        patch.setattr(run_text, "CHUNK_BYTES", data.draw(st.sampled_from([40, 90, 1 << 19])))
         paths = []
         for index, several in enumerate(runs):
             if data.draw(st.booleans()):  # else lists of a query may be apart
@@ -125,7 +125,7 @@ def test_ranked_track__equals_complete_track(data):
 @pytest.mark.parametrize("order", ["trec_eval", "score-file"])
 def test_ranked_track__equals_made_tracks(collections: Path, order, monkeypatch):
     """Several runs, gz files, archives, five columns, subtopics, pooled systems, a skipped run."""
-    monkeypatch.setattr(run_rows, "CHUNK_BYTES", 1 << 12)
+    monkeypatch.setattr(run_text, "CHUNK_BYTES", 1 << 12)
     monkeypatch.setattr(ranked_track, "GROUP_ROWS", 500)
     for source in read_collection(collections, ReadPolicy(tie_order=order)):
         policy = EvalPolicy(pool_order=order)
@@ -165,7 +165,7 @@ WHOLE = {
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", [*CHUNKED, *WHOLE])
 def test_ranked_run__chunks_for_adjacent_queries_without_duplicates(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(run_rows, "CHUNK_BYTES", 16)
+    monkeypatch.setattr(run_text, "CHUNK_BYTES", 16)
     source = plain_source(tmp_path, (CHUNKED | WHOLE)[name], malformed="skip", duplicates="first")
     whole = []
     read_whole = RankReader._whole

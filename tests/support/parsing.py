@@ -7,8 +7,7 @@ import io
 import numpy as np
 
 from irmeta.trec import runs
-from irmeta.trec.rows import RowReader
-from irmeta.trec.runs import RunText, parse_run
+from irmeta.trec.runs import RowReader, RunText, parse_run
 from irmeta.trec.streams import InputFile, open_stream
 from irmeta.trec.text import Text
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from irmeta.trec import rows
-from irmeta.trec.rows import list_chunks
+from irmeta.trec import runs
+from irmeta.trec.runs import list_chunks
 from support.examples import scaled
 
 queries = st.sampled_from(["1", "2", "3", "33", "q"])
@@ -19,8 +19,8 @@ lists = st.lists(st.tuples(queries, st.integers(1, 6)), max_size=12)
 
 def chunks(text: bytes, size: int, longest: int = 1 << 20) -> list[bytes]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "CHUNK_BYTES", size)
-        patch.setattr(rows, "LONGEST_LIST", longest)
+        patch.setattr(runs, "CHUNK_BYTES", size)
+        patch.setattr(runs, "LONGEST_LIST", longest)
         return list(list_chunks(io.BytesIO(text)))
 
 

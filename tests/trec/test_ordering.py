@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irmeta.trec.rows import NO_RANK
+from irmeta.trec.runs import NO_RANK
 from irmeta.trec.tie_orders import as_float32, contradicting_lists, ranks_from, sorted_lists
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from irmeta.policies import ReadPolicy
 from irmeta.store.read_run import SkippedRun, read_run
-from irmeta.trec.rows import RowReader
+from irmeta.trec.runs import RowReader
 from irmeta.trec.source import TrackSource
 from support.parsing import parse, rows
 from twins.measures import read_run as naive_run

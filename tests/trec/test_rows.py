@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from irmeta.errors import DataError
 from irmeta.kernels.tokenize import BLOCK, LONGEST, TAGS, tokenize
-from irmeta.trec.rows import CHUNK, NO_RANK, RowReader, Rows
+from irmeta.trec.runs import CHUNK, NO_RANK, RowReader, Rows
 from irmeta.trec.streams import open_stream
 from support.parsing import READER, by_line, file_of
 
@@ -146,7 +146,7 @@ def test_row_reader__tag_is_noted_once_per_chunk(monkeypatch):
         noted.append(int(arguments[-1][TAGS]))
         return done
 
-    monkeypatch.setattr("irmeta.trec.rows.tokenize", counted)
+    monkeypatch.setattr("irmeta.kernels.tokenize.tokenize", counted)
     content = b"1 Q0 doc 1 2.5 t\n" * (3 * BLOCK // 17)
     rows = read_rows(content)
     assert rows is not None

@@ -11,8 +11,7 @@ from irmeta.errors import DataError
 from irmeta.policies import ReadPolicy
 from irmeta.store.read_run import SkippedRun, read_run
 from irmeta.trec import runs as room
-from irmeta.trec.rows import NO_RANK, RowReader
-from irmeta.trec.runs import parse_run
+from irmeta.trec.runs import NO_RANK, RowReader, parse_run
 from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile
 from support.parsing import READER, by_line, parse, rows

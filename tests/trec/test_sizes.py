@@ -13,7 +13,7 @@ from irmeta.policies import ReadPolicy
 from irmeta.store.read_run import SkippedRun, read_run
 from irmeta.trec import text as room
 from irmeta.trec.qrels import parse_qrels
-from irmeta.trec.rows import RowReader
+from irmeta.trec.runs import RowReader
 from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile, TextStream
 

@@ -13,7 +13,7 @@ from irmeta.errors import DataError
 from irmeta.kernels.lists import score_states
 from irmeta.policies import TieOrder
 from irmeta.trec import tie_orders
-from irmeta.trec.rows import NO_RANK
+from irmeta.trec.runs import NO_RANK
 from irmeta.trec.tie_orders import (
     TIE_RULES,
     TieRule,

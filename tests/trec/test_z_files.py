@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irmeta.errors import DataError
-from irmeta.trec.streams import InputFile, open_stream
+from irmeta.trec.streams import InputFile, ZFile, open_stream
 from irmeta.trec.text import Text
-from irmeta.trec.z_files import ZFile
 from twins.lzw import compress
 
 LINES = b"".join(b"%d Q0 doc%d %d %d tag\n" % (i // 99, i * i, i, 9900 - i) for i in range(9900))

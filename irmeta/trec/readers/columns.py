@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from irmeta.errors import DataError
 from irmeta.trec.qrels import GRADES_FIX, narrowed
-from irmeta.trec.rows import NO_RANK
+from irmeta.trec.runs import NO_RANK
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from irmeta.errors import DataError
 from irmeta.trec.readers.columns import QrelsColumns, RunColumns
-from irmeta.trec.readers.dicts import qrels_of_dict, run_of_dict
+from irmeta.trec.readers.frames import qrels_of_dict, run_of_dict
 
 Pairs = Iterable[tuple[Any, Any]]
 """Docs with their grade or score."""

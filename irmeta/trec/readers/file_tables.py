@@ -18,7 +18,6 @@ from irmeta.errors import DataError
 from irmeta.policies import Columns, Comments
 from irmeta.schema.arrow import DAMAGED, as_frame
 from irmeta.trec.readers.columns import refuse
-from irmeta.trec.readers.dicts import has_doc_lists
 from irmeta.trec.readers.engine_json import EngineFile, engine_file
 from irmeta.trec.readers.forms import WRITE, Kind, header_of, refuse_json, separator_of
 from irmeta.trec.readers.frames import (
@@ -26,6 +25,7 @@ from irmeta.trec.readers.frames import (
     NOT_CHOSEN,
     OWN_TABLE,
     column_of,
+    has_doc_lists,
     holds_columns,
     no_such_column,
     rows_of_columns,
@@ -452,8 +452,7 @@ def _table_of_records(
 ) -> FileTable:
     """Return records as columns of text and numbers, with only the columns in `NAMES`.
 
-    `lines` are those of the records, None if records are counted; `chosen` the columns that the
-    user names.
+    `lines` are those of the records, None if records are counted.
     """
     unit, numbers = ("row", range(len(records))) if lines is None else ("line", lines)
     fix = "A record is such as {query_id: ..., doc_id: ..., score: ...}."
@@ -477,7 +476,11 @@ def _table_of_records(
         values: list[Any] = [row.get(column) for row in rows]
         if name in _NUMERIC:
             known = [0 if name == "grade" and value is None else value for value in values]
-            refuse_first(_is_no_number, known, f"{column} is not a number")
+            refuse_first(
+                lambda number: isinstance(number, bool) or not isinstance(number, int | float),
+                known,
+                f"{column} is not a number",
+            )
             refuse_first(  # whole numbers beyond those of float64
                 lambda number: isinstance(number, int) and abs(number) > sys.float_info.max,
                 known,
@@ -488,7 +491,11 @@ def _table_of_records(
         else:
             known = [value for value in values if value is not None]
             values = values if name not in ("subtopic", "iteration") or known else []
-            refuse_first(_is_no_id, values, f"{column} is neither text nor a whole number")
+            refuse_first(
+                lambda name: isinstance(name, bool) or not isinstance(name, int | str),
+                values,
+                f"{column} is neither text nor a whole number",
+            )
             texts = [str(value) for value in values] or [None] * len(rows)
             columns[column] = pl.Series(column, texts, pl.String)
     lists = [name for name, value in rows[0].items() if isinstance(value, list)] if rows else []
@@ -510,14 +517,6 @@ _OF_OTHER: dict[Kind, tuple[str, ...]] = {
     "qrels": ("system", "score", "rank"),
 }
 """What columns of the other kind hold."""
-
-
-def _is_no_number(value: object) -> bool:
-    return isinstance(value, bool) or not isinstance(value, int | float)
-
-
-def _is_no_id(value: object) -> bool:
-    return isinstance(value, bool) or not isinstance(value, int | str)
 
 
 SPLIT_AT_TABS = "ids with blanks: fields are split at tabs"

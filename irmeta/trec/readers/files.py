@@ -1,10 +1,15 @@
-"""Files of runs and qrels in forms other than TREC's, as columns."""
+"""Files of runs and qrels in forms other than TREC's, as columns.
+
+Those for learning to rank (LETOR, SVMlight) come last: lines with judgments, and files of scores.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+import re
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
+from math import isfinite
 
 import numpy as np
 import polars as pl
@@ -14,6 +19,7 @@ from irmeta.parallel import check_not_forked
 from irmeta.policies import Comments
 from irmeta.trec.archives import archive_kind
 from irmeta.trec.qrels import (
+    GRADES_FIX,
     QrelsFormat,
     QrelsText,
     grade_column,
@@ -21,9 +27,7 @@ from irmeta.trec.qrels import (
     parse_qrels,
 )
 from irmeta.trec.readers.columns import QrelsColumns, RunColumns
-from irmeta.trec.readers.dicts import ALL_RELEVANT, has_doc_lists, qrels_of_dict, run_of_dict
 from irmeta.trec.readers.engine_json import EngineFile
-from irmeta.trec.readers.features import read_judged_lines
 from irmeta.trec.readers.file_tables import (
     FileTable,
     as_text,
@@ -40,12 +44,20 @@ from irmeta.trec.readers.file_tables import (
     table_of_tabs,
 )
 from irmeta.trec.readers.forms import FORMS, TABLES, Form, Kind, recognize
-from irmeta.trec.readers.frames import as_frame, qrels_of_frame, runs_of_frame
-from irmeta.trec.room import Room, half_of_memory
+from irmeta.trec.readers.frames import (
+    ALL_RELEVANT,
+    as_frame,
+    has_doc_lists,
+    qrels_of_dict,
+    qrels_of_frame,
+    run_of_dict,
+    runs_of_frame,
+)
+from irmeta.trec.room import Room, check_room, cost, half_of_memory
 from irmeta.trec.runs import reading_notes
 from irmeta.trec.source import BrokenTrack, TrackSource
-from irmeta.trec.streams import InputFile
-from irmeta.trec.text import first_fields
+from irmeta.trec.streams import InputFile, open_stream
+from irmeta.trec.text import NUMBER, Text, first_fields, lines
 
 _TEXT = ("msmarco", "scores", "tabs")
 """Forms of text without names of columns, other than TREC's."""
@@ -98,7 +110,9 @@ def read_run_file(
     elif form in _TEXT:
         given = form if form in _WIDTH else "msmarco"
         if tabs is None:
-            tabs = _table_of_fields(content, file.name, given, comments)
+            has_score = given == "msmarco" and len(first_fields(content)) == 4
+            columns = _WIDTH[given] + (("score",) if has_score else ())
+            tabs = table_of_fields(content, file.name, columns, comments)
         form, table = _of_fields(tabs, given, is_given=is_given)
     else:
         table = _table(content, file, form, room)
@@ -208,13 +222,6 @@ def _run_of_json(content: bytes, file: InputFile, form: Form) -> RunColumns | Fi
         if isinstance(data, EngineFile):
             return data.run(file.name)
         return run_of_dict(data, file.name)
-
-
-def _table_of_fields(content: bytes, file: str, form: Form, comments: Comments) -> FileTable:
-    """Return the fields of a run without names of columns."""
-    width = len(first_fields(content))
-    columns = _WIDTH[form] + (("score",) if form == "msmarco" and width == 4 else ())
-    return table_of_fields(content, file, columns, comments)
 
 
 def _of_fields(table: FileTable, form: Form, *, is_given: bool) -> tuple[Form, FileTable]:
@@ -347,3 +354,128 @@ def may_have_named_columns(file: InputFile, kind: Kind) -> bool:
         return archive_kind(file) is not None or recognize(file, kind) in TABLES
     except DataError:  # which reading raises again
         return True
+
+
+_DOCID = re.compile(rb"\bdocid\s*=\s*(\S+)")
+_SHAPE = "A line is: grade qid:QUERY feature:value ... # DOC."
+_NAMED: dict[str, tuple[Callable[[bytes, int], bytes | None], str]] = {
+    "docid": (
+        lambda comment, _: match[1] if (match := _DOCID.search(comment)) else None,
+        "docs are named by docid = after #",
+    ),
+    "word": (
+        lambda comment, _: comment.split(None, 1)[0] if comment.strip() else None,
+        "docs are named by the first word after #",
+    ),
+    "line": (
+        lambda comment, number: None if comment.strip() else b"%d" % number,
+        "no line names its doc after #: docs are named by the numbers of their lines",
+    ),
+}
+"""Functions that return the name of a line's doc from its comment and number; and notes on them.
+
+The first function that names the doc of the first line names those of all.
+"""
+
+
+def read_judged_lines(file: InputFile, room: Room) -> tuple[FileTable, str]:
+    """Read the judgments of a file for learning to rank, without its features.
+
+    Two megabytes of text are held at a time.
+
+    Returns
+    -------
+    table
+        query, doc, grade (float64).
+    sha256
+        SHA-256 of the file as stored.
+
+    Raises
+    ------
+    OutOfRoomError
+        If the judgments do not fit into memory.
+    DataError
+        If a line has no grade, query or doc, or a field that is no feature.
+    """
+    frames, numbers = list[pl.DataFrame](), list[np.ndarray]()
+    naming, rows, size = None, 0, 0
+    with open_stream(file) as stream:
+        text = Text(stream, file.name)
+        for first, piece in text.pieces():
+            read = list[tuple[str, str, float, int]]()
+            for number, fields in lines(piece, file.name, fields=3, first=first):
+                query, grade, comment = _parts(fields, file.name, number)
+                if naming is None:
+                    naming = next(how for how, _ in _NAMED.values() if how(comment, number))
+                if (doc := naming(comment, number)) is None:
+                    problem = "the doc is not named as those of the lines before"
+                    fix = "Name all docs after #, as # docid = DOC, or none."
+                    value = b"# " + comment
+                    raise DataError(problem, file=file.name, line=number, value=value, fix=fix)
+                read.append((query.decode(), doc.decode(), grade, number))
+                size += len(query) + len(doc)
+            rows += len(read)
+            check_room(room, cost("qrels", rows, size), file.name)
+            frame = pl.DataFrame(read, schema=_SCHEMA, orient="row")
+            frames.append(frame.drop("line"))
+            numbers.append(frame["line"].to_numpy())
+        sha256 = stream.sha256()
+    if naming is None:
+        raise DataError("holds no judgment", file=file.name, fix=_SHAPE)
+    notes = (next(note for how, note in _NAMED.values() if how is naming), *text.notes)
+    return FileTable(file.name, pl.concat(frames), np.concatenate(numbers), notes), sha256
+
+
+_SCHEMA = {"query": pl.String, "doc": pl.String, "grade": pl.Float64, "line": pl.Int64}
+
+
+def _parts(fields: list[bytes], file: str, line: int) -> tuple[bytes, float, bytes]:
+    """Return the query, the grade and the comment of a line."""
+    grade, qid, features = (*fields, b"", b"")[:3]
+    features, _, comment = features.partition(b"#")
+    problem, value, fix = "no query (qid:) in field 2", qid, _SHAPE
+    if qid.startswith(b"qid:") and len(qid) > len(b"qid:"):
+        problem, value = "a field that is no feature:value", features
+        if features.count(b":") == len(features.split()):
+            problem, value, fix = "the grade is not a finite number", grade, GRADES_FIX
+            if NUMBER.match(grade) and isfinite(float(grade)):
+                return qid[len(b"qid:") :], float(grade), comment
+    raise DataError(problem, file=file, line=line, value=value, fix=fix)
+
+
+def read_predictions(
+    file: InputFile, judged: Iterable[InputFile], comments: Comments, room: Room
+) -> RunColumns:
+    """Read a file with a score on each line as a run, for the lines of the qrels.
+
+    Parameters
+    ----------
+    judged
+        Files of the qrels, of which the first for learning to rank is used.
+    comments, room
+        See `read_run_file`.
+
+    Raises
+    ------
+    DataError
+        If a line is no finite number, or there is no such file of as many lines.
+    """
+    content, sha256 = read_content(file, "scores", room)
+    table = numeric(table_of_fields(content, file.name, ("score",), comments))
+    features = next((qrels for qrels in judged if recognize(qrels, "qrels") == "letor"), None)
+    if features is None:
+        problem = "a score per line, without qrels of qid: lines to which the scores belong"
+        fix = "Name the file of these lines as qrels, or write query Q0 doc rank score tag."
+        raise DataError(problem, file=file.name, line=1, fix=fix)
+    scored = read_judged_lines(features, room)[0].frame
+    if len(scored) != len(table.frame):
+        problem = f"{len(table.frame):,} scores for {len(scored):,} lines of {{judged}}"
+        fix = "Write a score for each line, in the order of the lines."
+        raise DataError(problem, file=file.name, ids={"judged": features.name}, fix=fix)
+    frame = scored.select("query", "doc").with_columns(table.frame["score"])
+    try:
+        ((_, columns),) = runs_of_frame(as_frame(frame, file.name), file.name)
+    except DataError as error:
+        raise table.located(error) from None
+    note = f"the scores of the lines of {features.name}"
+    return replace(columns, notes=(note, *columns.notes), stored_sha256=sha256)

@@ -18,13 +18,15 @@ from irmeta.errors import DataError, UsageError, printable, shown
 from irmeta.locations import is_stream
 from irmeta.policies import Columns
 from irmeta.trec.readers.columns import QrelsColumns, RunColumns
-from irmeta.trec.readers.dicts import has_doc_lists, qrels_of_dict, run_of_dict
 from irmeta.trec.readers.frames import (
     NOT_CHOSEN,
     as_frame,
     frame_of_columns,
+    has_doc_lists,
     holds_columns,
+    qrels_of_dict,
     qrels_of_frame,
+    run_of_dict,
     runs_of_frame,
 )
 from irmeta.trec.source import is_dataset, records_of_dataset
