@@ -1,10 +1,11 @@
 """Measure studies and reanalysis of an artificial archive at several scales, for README.md.
 
-    python benchmarks/full_scale.py [--scale 0.01] [--work DIR] [--workers N] [--seed 0]
+    python benchmarks/full_scale.py [--scale 0.01] [--work DIR] [--workers N] [--dask local:N]
     python benchmarks/full_scale.py --complete --scale 0.01 0.1 1
 
-The first prints seconds, CPU seconds and peak memory of each study, without figures; scale 0.01
-takes more than 140 CPU seconds, most in the studies. `--complete` measures everything below.
+The first prints seconds, CPU seconds, cores in use and peak memory of each study, without figures.
+Threads of one process share Python's lock, which bounds the cores in use; with `--dask local:N` the
+studies run in N processes. `--complete` measures everything below.
 
 The archive (archive.py) is made and read in pieces: some tracks' text, at most `--piece` GB of it
 unless one track alone has more, is written, ingested into the one store, and deleted. The making is
@@ -33,7 +34,7 @@ from machine import machine
 IRMETA = str(Path(sys.executable).with_name("irmeta"))
 STUDIES = ("search-length", "depth", "preference", "innovation", "trust")
 """The studies of runs and judgments, as `irmeta study all` has them for an archive."""
-CELLS = {"wall": ",.1f", "cpu": ",.1f", "memory": ",.0f", "disk": ",.1f"}
+CELLS = {"wall": ",.1f", "cpu": ",.1f", "cores": ".2f", "memory": ",.0f", "disk": ",.1f"}
 COLLECTIONS = HERE.parent / "data_fixtures" / "collections"
 Figures = dict[str, float]
 
@@ -111,8 +112,8 @@ def by_study(scale: float, work: Path, chosen: argparse.Namespace) -> str:
     lines = [
         f"Scale {scale:g}; {machine()}, Python {platform.python_version()}; one run each.",
         "",
-        "| study | wall s | CPU s | peak MB | MB on disk |",
-        "|---|---|---|---|---|",
+        "| study | wall s | CPU s | cores in use | peak MB | MB on disk |",
+        "|---|---|---|---|---|---|",
     ]
     total = Figures(wall=0.0, cpu=0.0, memory=0.0, disk=0.0)
     for name in (*STUDIES, "all"):
@@ -120,10 +121,13 @@ def by_study(scale: float, work: Path, chosen: argparse.Namespace) -> str:
         if name != "all":
             out = work / name
             command = (IRMETA, "study", name, str(store), "--out", str(out), "--no-figures")
-            figures = spawn(*command, *threads(chosen), *tracks)
-            figures["disk"] = size_of(out) / 1e6
+            used = ["--dask", chosen.dask] if chosen.dask else threads(chosen)
+            with SessionMemory() as memory:
+                figures = spawn(*command, *used, *tracks, new_session=memory.watch)
+            figures |= {"memory": memory.peak, "disk": size_of(out) / 1e6}
             peak = max(total["memory"], figures["memory"])
             total = {what: total[what] + figures[what] for what in total} | {"memory": peak}
+        figures["cores"] = figures["cpu"] / figures["wall"]
         cells = (format(figures[what], form) for what, form in CELLS.items())
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -288,6 +292,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, nargs="+", default=[0.01])
     parser.add_argument("--work", type=Path, help="where text, store and results lie meanwhile")
     parser.add_argument("--workers", type=int, help="of irmeta; default the usable cores")
+    parser.add_argument("--dask", help="of irmeta's studies instead of threads, such as local:2")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--study-track", action="append", default=[], help="study all of these alone; repeatable"
