@@ -150,7 +150,7 @@ def _drop(view: View, shares: Sequence[float], seed: int | None, rel: float) -> 
     rows = view.relevant_rows(rel)
     query = view.query_of(rows)
     if seed is not None:
-        key = doc_numbers(seed, view.queries, query, view.docs.gather(rows).to_list())
+        key = doc_numbers(seed, view.queries, query, view.docs[rows].to_list())
     else:
         key = np.count_nonzero(view.ranks[rows] != view.missing, axis=1)
     by_key = rows[np.lexsort((key, query))]
