@@ -160,23 +160,6 @@ def moves(track: Track, name: str, rel: int = 1, unretrieved: str = "floor") -> 
     ]
 
 
-def table_2(tracks: list[Track], name: str, rel: int = 1) -> list[Row]:
-    """Means and sample sds: over tracks, but Delta-value over all systems of all tracks."""
-    chains = [found for track in tracks if (found := chain(track, name, rel))]
-    rows = []
-    for number in chains[0] if chains else ():
-        steps = [found[number] for found in chains]
-        row: Row = {"chain": name, "step": number, "tracks": len(steps)}
-        pools = {column: [s[column] for s in steps] for column in ("delta_sort", "tau")}
-        pools["delta_value"] = [v for s in steps for v in s["value"].values()]
-        for column, values in pools.items():
-            known = [v for v in values if not math.isnan(v)]
-            row |= {column: mean(known), f"{column}_sd": sd(known)}
-        row |= {count: sum(s[count] for s in steps) for count in ("systems", "left_out")}
-        rows.append(row)
-    return rows
-
-
 # Docs that are not retrieved
 
 

@@ -258,11 +258,6 @@ def rbo(x: Ranking, y: Ranking, p: float, ties: str) -> dict[str, float]:
 # Merging the verdicts of many queries
 
 
-def signs_of(values: list[float], tie: float = 1e-12) -> Signs:
-    """One query's verdicts from its scores; an undefined score ties with all."""
-    return [[(a - b > tie) - (b - a > tie) for b in values] for a in values]
-
-
 def win_rate(verdicts: list[Signs]) -> list[float]:
     """The share of (query, opponent) that a system wins, a tie counting one half."""
     n = len(verdicts[0])
