@@ -21,8 +21,7 @@ from timing import seconds
 
 from irmeta.measures.evaluate import score_rankings
 from irmeta.stats.properties import INDUCTION, PAPER, Property
-from irmeta.studies.papers.properties.compute import count_properties
-from irmeta.studies.papers.properties.measure_properties import measures_of_one_list
+from irmeta.studies.papers.properties.compute import count_properties, measures_of_one_list
 from irmeta.studies.papers.properties.study import PropertiesOptions
 
 SIZES = {(2, 10): 3, (3, 10): 15}  # limits of scores and pairs, in seconds

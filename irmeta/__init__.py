@@ -23,7 +23,7 @@ _NAMES = {
     "irmeta.api.per_doc": ("SearchLengths",),
     "irmeta.api.in_memory": ("evaluate", "from_data"),
     "irmeta.api.matrices": ("matrices",),
-    "irmeta.studies.papers.properties.measure_properties": ("measure_properties",),
+    "irmeta.studies.papers.properties.compute": ("measure_properties",),
     "irmeta.api.over_tracks": ("OverTracks", "over_tracks"),
     "irmeta.api.pairs": ("prefer",),
     "irmeta.api.reproduce": ("Reproduction", "reproduce"),
@@ -112,7 +112,7 @@ if TYPE_CHECKING:
     from irmeta.report.figure_file import offline
     from irmeta.results.diff import Difference
     from irmeta.results.matrix import Matrix, matrix_of
-    from irmeta.studies.papers.properties.measure_properties import measure_properties
+    from irmeta.studies.papers.properties.compute import measure_properties
 
 
 def __getattr__(name: str) -> MeasureName:  # type checkers know all other names

@@ -464,7 +464,7 @@ def measures(
     sizes = {"subtopic_count": subtopic_count, "length": length}
     chosen_sizes: Any = {option: size for option, size in sizes.items() if size is not None}
     if kinds is not None:
-        from irmeta.studies.papers.properties.measure_properties import measure_properties
+        from irmeta.studies.papers.properties.compute import measure_properties
 
         result = properties_result(
             measure_properties(name, kinds, **chosen_sizes), name, kinds, chosen_sizes

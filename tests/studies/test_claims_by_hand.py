@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from irmeta.studies.papers.depth.orders import across_cutoffs, by_one_measure
+from irmeta.studies.papers.depth.compute import across_cutoffs, by_one_measure
 from irmeta.studies.papers.depth.study import NUMBERS, DepthOptions
 from irmeta.studies.papers.depth.study import STUDY as DEPTH
 from irmeta.studies.papers.innovation.study import STUDY as INNOVATION

@@ -16,7 +16,7 @@ from irmeta.studies.framework.recorded_files import ALL, RecordedFiles
 from irmeta.studies.framework.study import Figure, Section, Show, Tables
 from irmeta.studies.framework.study_page import write_page
 from irmeta.studies.papers.innovation import page, study
-from irmeta.studies.papers.innovation.page import FIGURES, sections, track_section
+from irmeta.studies.papers.innovation.page import sections, track_section
 from irmeta.studies.papers.innovation.study import STUDY, InnovationOptions
 from support.study_tables import Rows, filled_tables
 
@@ -61,7 +61,7 @@ def notes(tables: Tables) -> list[str]:
 
 def written_page(tables: Tables, out: Path) -> str:
     """Write the page, without figures, and return its HTML."""
-    figures = [Figure(name, "table_1", lambda *_: None, "") for name in (*OVER_TRACKS, *FIGURES)]
+    figures = [Figure(f.name, "table_1", lambda *_: None, "") for f in STUDY.drawn]
     files = RecordedFiles(out, ALL)
     files.start(formats=["svg"])
     record = {"irmeta": "0", "tracks": {}}
@@ -310,8 +310,8 @@ def test_track_section__conclusions_figures_and_most_unique_systems(tmp_path: Pa
     tables = made(contributions=[*rows, system("other", 9, 99, track="web")])
     section = track_section(dict(_of_news(tables)), OPTIONS, "news")
     assert section.text[0].startswith("On news, s00 retrieves the most relevant docs (5, ")
-    *figures, most = section.show
-    assert figures == [f"{name}*" for name in FIGURES]
+    figures, most = section.show
+    assert figures == "*"  # all of the track
     assert isinstance(most, Show)
     assert most.rows["name"] == [f"s{i:02}" for i in range(14, 4, -1)]
     assert "s14" in written_page(tables, tmp_path)
@@ -320,7 +320,7 @@ def test_track_section__conclusions_figures_and_most_unique_systems(tmp_path: Pa
 @pytest.mark.parametrize("used", [True, False])
 def test_track_section__track_without_tables(used: bool):
     section = track_section(made(used=used), OPTIONS, "news")
-    assert section.show == [f"{name}*" for name in FIGURES]
+    assert section.show == ["*"]
     assert not section.text
 
 
@@ -330,7 +330,7 @@ def test_track_section__added_runs_of_the_group_whose_system_moves_most():
         for track, target, fall in (("news", "a", 1), ("news", "b", -2), ("web", "a", 3))
     ]
     tables = made(tracks=("news", "web"), gaming_effects=moved)
-    (shown,) = track_section(dict(_of_news(tables)), OPTIONS, "news").show[len(FIGURES) :]
+    (shown,) = track_section(dict(_of_news(tables)), OPTIONS, "news").show[1:]
     assert isinstance(shown, Show)
     assert shown.rows["target"] == ["b"]
     assert shown.caption == "Ranks after b adds runs: no system of another group moves more."

@@ -14,7 +14,7 @@ from irmeta.report.theme import to_spec, to_svg
 from irmeta.schema.columns import by_name
 from irmeta.studies.framework.study import Study, Tables
 from irmeta.studies.framework.study_figures import Drawn, charts
-from irmeta.studies.papers.preference.figures import FIGURES
+from irmeta.studies.papers.preference.page import FIGURES
 from irmeta.studies.papers.preference.study import TABLES, PreferenceOptions
 
 DECLARED = by_name(TABLES)

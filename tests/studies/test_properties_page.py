@@ -16,8 +16,7 @@ from irmeta.schema.columns import by_name
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.framework.study_figures import Drawn, charts
 from irmeta.studies.papers.properties.compute import compute, with_printed
-from irmeta.studies.papers.properties.figures import induced_path
-from irmeta.studies.papers.properties.page import CERTAINTY, sections
+from irmeta.studies.papers.properties.page import CERTAINTY, induced_path, sections
 from irmeta.studies.papers.properties.study import MOST_DRAWN, SLIPS, STUDY, TABLES, WORKED
 from irmeta.studies.papers.properties.study import PropertiesOptions as Options
 

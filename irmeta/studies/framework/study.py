@@ -476,7 +476,8 @@ class Section:
     text
         One or several paragraphs.
     show
-        Names of tables and figures, or `Show`. A name may be a pattern such as "figure_*".
+        Names of tables and figures, or `Show`. A name may be a pattern such as "figure_*"; "*" is
+        all figures: those over tracks, or in the section of a track its own.
     facts
         Label to value, printed large.
     notes

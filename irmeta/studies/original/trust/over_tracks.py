@@ -19,7 +19,7 @@ from irmeta.stats.reproducibility import interval
 from irmeta.studies.framework.study import Tables
 from irmeta.studies.original.trust.grades import CRITERIA, SAFE, UNKNOWN, UNSAFE
 from irmeta.studies.original.trust.study import TrustOptions
-from irmeta.studies.papers.properties.measure_properties import measure_properties
+from irmeta.studies.papers.properties.compute import measure_properties
 
 AVERAGED = (
     "separated",

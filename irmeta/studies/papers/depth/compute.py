@@ -1,4 +1,4 @@
-"""The tables of one track: scores by cutoff, contributors left out, orders of tied docs."""
+"""The tables of one track: scores and orders by cutoff, residuals, ties."""
 
 from __future__ import annotations
 
@@ -9,59 +9,36 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from irmeta.equality import TIE
 from irmeta.errors import UsageError
-from irmeta.measures.curve import curves_of, spec_without_cutoff
+from irmeta.measures.curve import CELLS, SharedValues, curves_of, paired_curves, spec_without_cutoff
 from irmeta.measures.evaluate import evaluate_block
-from irmeta.measures.names import Spec, merged, parse_measures
-from irmeta.measures.pools import (
-    LEVELS,
-    ReducedPool,
-    parts_of,
-    reduced_pools,
-    unjudged_docs,
-    unjudged_measures,
-)
+from irmeta.measures.names import Spec, parse_measures
+from irmeta.measures.pools import unjudged_docs, unjudged_measures
 from irmeta.policies import TieOrder
 from irmeta.rankings.completeness import ComprehensiveDepth
 from irmeta.rankings.load import LEAST_ROWS, other_order
 from irmeta.rankings.view import Need
+from irmeta.results.averages import Curve
 from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
-from irmeta.stats.contributors import left_out_rows
 from irmeta.stats.correlation import correlate, in_common, volatility
 from irmeta.stats.new_measure import covered_pairs
 from irmeta.stats.orders import kendall_tau_b, over_common, pearson, round_means, round_rows
 from irmeta.stats.paired import PairedT
+from irmeta.studies.framework.part_tables import JoinedTables
 from irmeta.studies.framework.study import TableRows, Tables, declared_rows
 from irmeta.studies.framework.track_groups import over_tracks
 from irmeta.studies.framework.track_view import Saturation, TrackView, total_saturation
-from irmeta.studies.papers.depth.orders import Curves, orders, score_curves
+from irmeta.studies.papers.depth import study
 from irmeta.studies.papers.depth.pool import (
     StudiedPool,
     collection,
     growth_points,
     judged_only,
-    spec_of,
+    left_out,
 )
-from irmeta.studies.papers.depth.study import (
-    HARDLY_JUDGED,
-    LEAST_COVERAGE,
-    LEAST_TAU,
-    MOST_RANKS_MOVED,
-    OVER_TRACKS,
-    REUSABLE_DROP,
-    REUSABLE_TAU,
-    TABLES,
-    UNUSABLE_DROP,
-    UNUSABLE_TAU,
-    DepthOptions,
-    cut,
-)
+from irmeta.studies.papers.depth.study import DepthOptions, cut
 from irmeta.trec.tie_orders import TIE_RULES
-
-POINTS = 60
-HIGH = 0.9
 
 Row = dict[str, Any]
 
@@ -90,7 +67,7 @@ def least_depths(budget: list[Row]) -> dict[str, int | None]:
     depths: dict[str, int | None] = {}
     for row in budget:
         measure = row["measure"]
-        if not row["tau_b"] >= LEAST_TAU:
+        if not row["tau_b"] >= study.LEAST_TAU:
             depths[measure] = None
         elif depths.get(measure) is None:
             depths[measure] = row["depth"]
@@ -212,10 +189,10 @@ def guidance(
 def _around(rows: Sequence[Row]) -> tuple[int | None, int | None]:
     """Return the ends of the largest run of agreeing cutoffs around the reference's."""
     agrees = [
-        row["tau_b"] >= LEAST_TAU
+        row["tau_b"] >= study.LEAST_TAU
         and row["inverted"] == 0
         # without a significantly different pair in the reference, there is none to cover
-        and (np.isnan(row["coverage"]) or row["coverage"] >= LEAST_COVERAGE)
+        and (np.isnan(row["coverage"]) or row["coverage"] >= study.LEAST_COVERAGE)
         for row in rows
     ]
     at = next(i for i, row in enumerate(rows) if row["k"] == row["reference_k"])
@@ -260,137 +237,134 @@ def table_9(pool: StudiedPool) -> Iterator[Row]:
                 }
 
 
-def left_out(track: TrackView, pool: StudiedPool) -> TableRows:
-    """Yield the tables `leave_out`, `table_5` and `reusability`."""
-    depths: tuple[int | None, ...] = (*pool.depths, None) if pool.states_all else pool.depths
-    if not pool.states_all:
-        track.note(
-            "the depth of the pool is unknown, so systems are left out of pools of the given depth "
-            "only, not of all judgments"
-        )
-    for level in LEVELS:
-        try:
-            parts = parts_of(pool.facts, level)
-        except UsageError:
-            track.note(f"the {level} of no system is stated, so none is left out by {level}")
-            continue
-        everyone = set(pool.contributors)
-        complete = [n for n, systems in parts.items() if len(systems) == len(everyone)]
-        if complete:
-            track.note(f"{level} {complete[0]} is the complete pool, so it is not left out")
-        parts = {name: systems for name, systems in parts.items() if name not in complete}
-        for depth in depths if parts else ():
-            yield from _at_depth(pool, level, parts, depth)
+POINTS = 60  # cutoffs of score curves
+HIGH = 0.9
+"""Correlation of orders from which they are equivalent."""
 
 
-def _at_depth(
-    pool: StudiedPool, level: str, parts: Mapping[str, tuple[str, ...]], depth: int | None
-) -> TableRows:
-    """Yield the rows of one level and depth of the pool (None: all judgments)."""
-    options, rows = pool.options, list[Row]()
-    ks = options.leave_out_ks or (depth or pool.depths[0],)
-    specs = merged(spec_of(cut(name, k)) for name in options.compared for k in ks)
-    pools = reduced_pools(pool.views, specs, options.policy, parts, depth, rel=options.rel)
-    full_pool = next(pools)
-    orders = {name: _Order(full_pool, name, options) for name in full_pool.scores.measures}
-    for reduced in pools:
-        rows += left_out_rows(full_pool, reduced, options.others)
-        for order in orders.values():
-            order.add(reduced)
-    about = {"level": level, "judgments": "all" if depth is None else "pool", "depth": depth}
-    yield "leave_out", ({**row, **about} for row in rows)
-    by_measure = {name: [row for row in rows if row["measure"] == name] for name in orders}
-    yield "table_5", [{"measure": name, **about, **_means(by_measure[name])} for name in orders]
-    if depth is None or depth == pool.depths[0]:
-        yield (
-            "reusability",
-            [
-                {
-                    "measure": name,
-                    "level": level,
-                    "judgments": about["judgments"],
-                    **order.reusability(by_measure[name]),
-                }
-                for name, order in orders.items()
-            ],
-        )
+class Curves:
+    """Means of all measures at all cutoffs, for every depth of the pool in the study."""
+
+    def __init__(self, pool: StudiedPool) -> None:
+        self.pool = pool
+        spaced = np.geomspace(1, pool.deepest_k, POINTS).round().astype(int)
+        self.grid: np.ndarray = np.unique(spaced)
+        self.square: np.ndarray = np.array([k for k in study.SQUARE if k <= pool.deepest_k])
+
+    @cached_property
+    def full(self) -> dict[str, list[Curve]]:
+        """The curves of full lists by measure, one per depth."""
+        return self._of(list(self.pool.options.compared), condensed=False)
+
+    @cached_property
+    def condensed(self) -> dict[str, list[Curve]]:
+        """The curves of condensed lists."""
+        return self._of(list(self.pool.options.compared), condensed=True)
+
+    def _of(self, measures: list[str], condensed: bool) -> dict[str, list[Curve]]:
+        named = [cut(name, 1, condensed).rpartition("@")[0] for name in measures]
+        specs = [*map(spec_without_cutoff, named)]
+        policy, ks = self.pool.options.policy, self.grid.tolist()
+        by_depth = [
+            curves_of(self.pool.pooled(depth), specs, ks, [None], policy)
+            for depth in self.pool.depths
+        ]
+        return {name: [curves[i] for curves in by_depth] for i, name in enumerate(measures)}
 
 
-def _means(rows: list[Row]) -> Row:
-    """Return the means of `table_5`."""
-    delta = np.array([row["delta_percent"] for row in rows])
-    moved = [abs(row["rank_left_out"] - row["rank"]) for row in rows if row["rank"] is not None]
-    lost = {row["left_out"]: (row["judged_lost"], row["relevant_lost"]) for row in rows}
-    judged, relevant = np.mean(list(lost.values()), axis=0)
+def score_curves(curves: Curves) -> Iterator[pl.DataFrame]:
+    """Yield pieces of the table `score_curves`."""
+    pool = curves.pool
+    systems = pl.Series(pool.names, dtype=pl.String)
+    for measure in pool.options.compared:
+        for lists, curves_of_lists in (("condensed", curves.condensed), ("full", curves.full)):
+            for depth, curve in zip(pool.depths, curves_of_lists[measure], strict=True):
+                values = curve.values[0][:, pool.systems]
+                system, k = (axis.ravel() for axis in np.indices(values.T.shape))
+                yield pl.DataFrame(
+                    {
+                        "system": systems.gather(system),
+                        "k": curves.grid[k],
+                        "value": values.T.ravel(),
+                    }
+                ).with_columns(measure=pl.lit(measure), lists=pl.lit(lists), depth=pl.lit(depth))
+
+
+def orders(curves: Curves) -> TableRows:
+    """Yield the tables `volatility` and `stability`."""
+    options, pool = curves.pool.options, curves.pool
+    ks = curves.square.tolist()
+    k_a, k_b = (axis.ravel() for axis in np.meshgrid(ks, ks, indexing="ij"))
+    stable = list[Row]()
+    size = len(ks) * len(pool.systems) * sum(len(view.queries) for view in pool.views)
+    shared = {depth: SharedValues() if size <= CELLS else None for depth in pool.depths}
+    for (a, b), figure in options.matrices.items():
+        specs = spec_without_cutoff(a), spec_without_cutoff(b)
+        for depth in pool.depths:
+            means = paired_curves(
+                pool.pooled(depth), specs, ks, options.policy, pool.systems, shared[depth]
+            )
+            same = a == b and means.a.ndim == 2
+            values = volatility(means.a, None if same else means.b, options.method)
+            named = {"depth": depth, "measure_a": a, "measure_b": b}
+            constant = {name: pl.lit(value) for name, value in named.items()}
+            columns = {"value": values.ravel(), "queries": means.queries.ravel()}
+            cells = pl.DataFrame({"k_a": k_a, "k_b": k_b, **columns})
+            yield "volatility", cells.with_columns(method=pl.lit(options.method), **constant)
+            at_same = np.arange(len(ks))
+            row = across_cutoffs(values) if a != b else {}
+            if a == b:
+                orders = means.a if means.a.ndim == 2 else means.a[at_same, at_same]
+                row = by_one_measure(values, ks, orders)
+            queries = int(means.queries.min())
+            stable.append({**named, "figure": figure, "queries": queries, **row})
+    yield "stability", stable
+
+
+def by_one_measure(values: np.ndarray, ks: Sequence[int], means: np.ndarray) -> Row:
+    """Return the columns of `stability` from the orders of systems by one measure.
+
+    `values` are correlations [cutoff, cutoff], symmetric, and `means` the means [cutoff, system]. A
+    correlation of a cutoff with itself says nothing; an undefined one does not exceed 0.9.
+    """
+    row, _ = pairs = np.triu_indices(len(ks), 1)
+    known = values[pairs][~np.isnan(values[pairs])]
+    theta, tied = np.nan, None
+    if len(known):
+        theta = float(max((ks[i] for i in row[~(values[pairs] > HIGH)]), default=0))
+        below = round_rows(means)[sum(k <= theta for k in ks) :]
+        a, b = np.triu_indices(means.shape[1], 1)
+        tied = int((below[:, a] == below[:, b]).sum(axis=1).max(initial=0))
     return {
-        "k": rows[0]["k"],
-        "systems": len(rows),
-        "delta_percent": _mean(delta),
-        "delta_rank": float(np.mean(moved)) if moved else np.nan,
-        "undefined": int(np.isnan(delta).sum()),
-        "judged_lost": float(judged),
-        "relevant_lost": float(relevant),
+        "stable": float((known >= HIGH).mean()) if len(known) else np.nan,
+        "least": float(known.min()) if len(known) else np.nan,
+        "theta": None if len(ks) > 1 and theta == ks[-2] else theta,
+        "tied": tied,
     }
 
 
-def _mean(values: np.ndarray) -> float:
+def across_cutoffs(values: np.ndarray) -> Row:
+    """Return the columns of `stability` from the orders of systems by two measures."""
     known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else np.nan
+    upper = np.triu_indices(len(values), 1)
+    deeper = (values - values.T)[upper]
+    same, deeper = (part[~np.isnan(part)] for part in (np.diag(values), deeper))
+    return {
+        "stable": float((known >= HIGH).mean()) if len(known) else np.nan,
+        "least": float(known.min()) if len(known) else np.nan,
+        "same_cutoff": float(same.mean()) if len(same) else np.nan,
+        "deeper": float(deeper.mean()) if len(deeper) else np.nan,
+        "asymmetry": float(np.abs(deeper).mean()) if len(deeper) else np.nan,
+    }
 
 
-class _Order:
-    """Orders of the contributors by one measure, before and after each part is left out."""
-
-    def __init__(self, whole: ReducedPool, measure: str, options: DepthOptions) -> None:
-        self._measure, self._options, self._whole = measure, options, whole
-        self._means, self._pairs = self._of(whole)
-        self._after = list[np.ndarray]()
-        self._flipped, self._kept = list[float](), list[float]()
-
-    def _of(self, pool: ReducedPool) -> tuple[np.ndarray, PairedT]:
-        matrix = pool.scores.matrix(self._measure)
-        return round_means(matrix.means) * matrix.direction, PairedT(matrix)
-
-    def add(self, pool: ReducedPool) -> None:
-        """Compare the order by a reduced pool with the order by the whole pool."""
-        is_same = pool.scores is self._whole.scores
-        means, pairs = (self._means, self._pairs) if is_same else self._of(pool)
-        self._after.append(means)
-        before, after = (values[:, None] - values[None, :] for values in (self._means, means))
-        flipped = ((before > TIE) & (after < -TIE)).sum()
-        self._flipped.append(float(flipped / max(self._pairs.upper.sum(), 1)))
-        size, _, covered, _ = covered_pairs(self._pairs, pairs, self._options.alpha)
-        self._kept.append(covered / size if size else np.nan)
-
-    def reusability(self, rows: list[Row]) -> Row:
-        """Return the row of the table `reusability` from the rows of `leave_out`."""
-        delta = np.array([row["delta_percent"] for row in rows])
-        known = delta[~np.isnan(delta)]
-        moves = [abs(row["rank_left_out"] - row["rank"]) for row in rows if row["rank"] is not None]
-        taus = volatility(self._means[None], np.stack(self._after))
-        least = np.nan if np.isnan(taus).all() else float(np.nanmin(taus))
-        row = {
-            "mean_delta_percent": _mean(delta),
-            "max_delta_percent": float(known[np.abs(known).argmax()]) if len(known) else np.nan,
-            "share_moved": float(np.mean(np.array(moves) > MOST_RANKS_MOVED)) if moves else 0.0,
-            "pairs_flipped": float(np.mean(self._flipped)),
-            "significant_kept": _mean(np.array(self._kept)),
-            "least_tau": least,
-        }
-        return row | {"verdict": verdict(row)}
-
-
-def verdict(row: Row) -> str:
-    """Return whether judgments can evaluate systems that did not contribute.
-
-    An undefined change or tau-b is neither small nor large: with care.
-    """
-    drop, tau = -row["mean_delta_percent"], row["least_tau"]
-    if drop > UNUSABLE_DROP or tau < UNUSABLE_TAU:
-        return "not for new systems"
-    if drop < REUSABLE_DROP and tau >= REUSABLE_TAU:
-        return "reusable"
-    return "with care"
+def volatility_tracks(tables: Tables, options: DepthOptions) -> list[Row] | None:
+    """Return the rows of the table `volatility_tracks`, of the first depth of each track."""
+    if not isinstance(tables, JoinedTables):  # without the files of tracks
+        return None
+    rows = tables.scan("volatility").filter(pl.col("measure_a") == pl.col("measure_b"))
+    first = pl.col("depth") == (options.pool_depths or (pl.col("depth").min().over("track"),))[0]
+    return over_tracks(study.VOLATILITY_TRACKS, tables, options, frame=rows.filter(first).collect())
 
 
 TOP = 20
@@ -512,7 +486,7 @@ def _over_tracks(tables: Tables, options: DepthOptions, name: str) -> list[Row] 
         frame = frame.with_columns(pl.col("measure").str.replace(r"@\d+$", ""))
     if not options.pool_depths:
         frame = frame.with_columns(depth=pl.lit(None, pl.Int32))
-    return over_tracks(OVER_TRACKS[name], tables, options, frame=frame)
+    return over_tracks(study.OVER_TRACKS[name], tables, options, frame=frame)
 
 
 OverTracks = Callable[[Tables, DepthOptions], "list[Row] | None"]
@@ -530,7 +504,7 @@ def compute(track: TrackView, options: DepthOptions) -> TableRows:
     _describe(track, pool)
     means, depths = under_orders(track, options)
     yield "collections", [collection(pool, track.systems, depths)]
-    yield from declared_rows(TABLES, pool)
+    yield from declared_rows(study.TABLES, pool)
     yield from ties(track, options, means)
     rows = list(table_7(pool))
     yield "table_7", rows
@@ -566,7 +540,7 @@ def _unjudged(pool: StudiedPool) -> TableRows:
     docs = unjudged_docs(pool.scores(unjudged_measures(k, rel), None), pool.facts, k, rel)
     yield "unjudged", docs.unjudged
     yield "undecided", docs.undecided
-    few = pl.col("judged_at_10") < HARDLY_JUDGED
+    few = pl.col("judged_at_10") < study.HARDLY_JUDGED
     yield (
         "judged_by_contribution",
         docs.unjudged.group_by("pooled")

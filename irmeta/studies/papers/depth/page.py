@@ -23,26 +23,13 @@ from irmeta.studies.framework.sections import (
 )
 from irmeta.studies.framework.study import Section, Show, Tables, read_notes, values_of
 from irmeta.studies.framework.track_groups import show_over_tracks
-from irmeta.studies.papers.depth.study import (
-    HARDLY_JUDGED,
-    LEAST_COVERAGE,
-    LEAST_TAU,
-    MOST_RANKS_MOVED,
-    NUMBERS,
-    PLOTTED_DEPTHS,
-    PRINTED_CUTOFFS,
-    REUSABLE_DROP,
-    REUSABLE_TAU,
-    STUDY,
-    UNUSABLE_DROP,
-    UNUSABLE_TAU,
-)
+from irmeta.studies.papers.depth import study
 from irmeta.studies.papers.depth.study import DepthOptions as Options
 
 DATA = Paper("4 collections of 21 to 42 contributing runs and 50 topics each", "Table 3")
 SLIPS = read_notes("irmeta.studies.papers.depth")
 """Contradictions in the paper, and the choice made here, by table."""
-_VALUES = values_of(NUMBERS)
+_VALUES = values_of(study.NUMBERS)
 _NAMES: Mapping[str, Sequence[str]] = {  # "Table 7" of paper_notes.toml says which are one
     "Robust04": ("Robust04", "TREC 8", "TREC 8 Robust", "TREC 8 Robust04"),
     "ClueWeb2010": ("ClueWeb2010", "ClueWeb10"),
@@ -57,7 +44,9 @@ Printed = Mapping[str, Callable[[Mapping[str, Any]], str | None]]
 def collection_of(contributors: int, depth: int | None) -> str | None:
     """Return the collection of Table 3 with as many contributing runs and as deep a pool."""
     size = {"contributing runs": str(contributors), "pooling depth": str(depth)}
-    collections = dict.fromkeys(row["collection"] for row in NUMBERS if row["item"] == "Table 3")
+    collections = dict.fromkeys(
+        row["collection"] for row in study.NUMBERS if row["item"] == "Table 3"
+    )
     return next(
         (n for n in collections if all(_VALUES["Table 3", n, "", c] == v for c, v in size.items())),
         None,
@@ -101,7 +90,7 @@ def printed_beside(item: str, collections: Mapping[str, str | None]) -> Printed:
         # Table 6 spells tracks in its own way: TREC8 of trec-8, Robust04 of robust-2004
         plain = re.sub(r"[^a-z0-9]", "", row["track"].lower()).removesuffix("adhoc")
         plain = re.sub(r"^(robust)20(?=\d\d$)", r"\1", plain).replace("terabyte20", "trec20")
-        tracks = {row["collection"] for row in NUMBERS if row["item"] == "Table 6"}
+        tracks = {row["collection"] for row in study.NUMBERS if row["item"] == "Table 6"}
         track = next((name for name in tracks if name.lower() == plain), "")
         return _VALUES.get((item, track, "", _TIES[column]))
 
@@ -230,11 +219,8 @@ def undecided(tables: Tables, track: str) -> Iterator[str]:
 
 
 WORST = 5  # systems with the fewest judged docs on a track
-FIGURES = ("score_curves", "figure_4", "figure_5", "figure_6", "figure_7", "figure_beyond",
-           "leave_out_ranks", "budget")  # fmt: skip
-"""The figures of a track, in the paper's order."""
 _COMPARED = {"contributors": "The contributors", "all": "All systems"}
-_absent = partial(absent, STUDY)
+_absent = partial(absent, study.STUDY)
 _printed = partial(show_printed, index=("collection", "row"))
 _printed_row = partial(show_printed, index=("collection",))
 
@@ -286,7 +272,7 @@ def _pools(tables: Tables, options: Options) -> Section:
         *SLIPS["Table 4"],
     ]  # fmt: skip
     depths = rows["depth"].str.split(", ").explode().cast(pl.Int64).to_list()
-    ranks = sorted({*PLOTTED_DEPTHS, *depths, *(depth + 1 for depth in depths)})
+    ranks = sorted({*study.PLOTTED_DEPTHS, *depths, *(depth + 1 for depth in depths)})
     return Section(
         "Relevant docs and the depth of the pool (Section 4, RQ1)",
         "A pool of depth d holds the judged docs in the top d of a contributing list. The "
@@ -324,11 +310,11 @@ def _reusability(tables: Tables, options: Options) -> Section:
         "the left-out systems alone have within that depth become unjudged. Ranks are among the "
         "contributors; ties share the better rank.",
         "Judgments are reusable if the mean score of left-out systems drops by less than "
-        f"{REUSABLE_DROP:g}% and the least tau-b of the orders before and after is at "
-        f"least {REUSABLE_TAU:g}; not for new systems if it drops by more than "
-        f"{UNUSABLE_DROP:g}% or the least tau-b is below {UNUSABLE_TAU:g}; to be "
+        f"{study.REUSABLE_DROP:g}% and the least tau-b of the orders before and after is at "
+        f"least {study.REUSABLE_TAU:g}; not for new systems if it drops by more than "
+        f"{study.UNUSABLE_DROP:g}% or the least tau-b is below {study.UNUSABLE_TAU:g}; to be "
         f"used with care otherwise. A system that moves by more than "
-        f"{count(MOST_RANKS_MOVED, 'rank')} has moved. {POINTER}",
+        f"{count(study.MOST_RANKS_MOVED, 'rank')} has moved. {POINTER}",
     ]
     lone = name_tracks(tables["collections"].filter(pl.col("groups").is_null()))
     notes = _absent(tables, "table_5")
@@ -498,9 +484,9 @@ def _orders(tables: Tables, options: Options) -> Section:
 def _guidance(tables: Tables, options: Options) -> Section:
     text = (
         "Cutoffs around that of the reference that lead to the same conclusions as the reference: "
-        f"tau-b at least {LEAST_TAU:g}, coverage at least {LEAST_COVERAGE:g}, no "
+        f"tau-b at least {study.LEAST_TAU:g}, coverage at least {study.LEAST_COVERAGE:g}, no "
         "inversion. From the least depth on, every pool orders the contributors with a tau-b of at "
-        f"least {LEAST_TAU:g} to their order by all judgments."
+        f"least {study.LEAST_TAU:g} to their order by all judgments."
     )
     columns = ("track", "depth", "lists", "measure", "k_low", "k_high", "least_depth")
     return Section(
@@ -513,10 +499,10 @@ def _guidance(tables: Tables, options: Options) -> Section:
 
 def _unjudged(tables: Tables, options: Options) -> Section:
     rows, pairs = tables["unjudged"], tables["undecided"].height
-    hardly = rows.filter(pl.col("judged_at_10") < HARDLY_JUDGED).height
+    hardly = rows.filter(pl.col("judged_at_10") < study.HARDLY_JUDGED).height
     text = (
         f"By all judgments, {hardly:,} of {count(rows.height, 'system')} "
-        f"{agreeing(hardly, 'has', 'have')} a mean Judged@10 below {HARDLY_JUDGED:g}. "
+        f"{agreeing(hardly, 'has', 'have')} a mean Judged@10 below {study.HARDLY_JUDGED:g}. "
         f"{count(pairs, 'pair of systems is', 'pairs of systems are')} undecided: their "
         "RBP(p=0.8) differs by less than the residual of the worse system. The tables unjudged "
         "and undecided have every system and pair."
@@ -546,11 +532,11 @@ def track_section(tables: Tables, options: Options, track: str) -> Section:
     }
     worst = tables["unjudged"].sort("judged_at_10", "system").head(WORST)["system"].to_list()
     caption = f"The {count(len(worst), 'system')} with the fewest judged docs in the top 10."
-    show = [f"{name}*" for name in FIGURES]
+    unjudged = [Show("unjudged", rows={"system": worst}, caption=caption)] if worst else []
     return Section(
         track,
         list(conclusions(tables, track)),
-        [*show, Show("unjudged", rows={"system": worst}, caption=caption)] if worst else show,
+        ["*", *unjudged],
         facts={label: facts[name] for name, label in labels.items() if name in facts},
     )
 
@@ -558,7 +544,7 @@ def track_section(tables: Tables, options: Options, track: str) -> Section:
 def _cutoffs(tables: Tables, options: Options) -> list[int]:
     """Return the cutoffs on the page: the paper's or the given ones, and those of references."""
     references = tables["table_7"]["reference_k"].unique().to_list()
-    return sorted({*(options.ks or PRINTED_CUTOFFS), *references})
+    return sorted({*(options.ks or study.PRINTED_CUTOFFS), *references})
 
 
 def _show(

@@ -1,4 +1,4 @@
-"""The pool of a track: its depths, collections, growth and outcomes (Tables 3 and 4, Figure 1)."""
+"""The pool of a track: its depths, growth and outcomes, and systems left out of it (RQ1)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from irmeta.equality import TIE
 from irmeta.errors import PoolDepthWarning, UsageError, warn
 from irmeta.measures.evaluate import reads_gained_only
 from irmeta.measures.names import Spec, merged, parse_measure, parse_measures
+from irmeta.measures.pools import LEVELS, ReducedPool, parts_of, reduced_pools
 from irmeta.rankings.completeness import comprehensive_depth, evident_depth
 from irmeta.rankings.completeness import judged_by_rank as count_judged
 from irmeta.rankings.derive.select import keep_gained
@@ -22,9 +24,15 @@ from irmeta.rankings.pool import NOT_POOLED
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.rankings.view import needs_of, replace_arrays
 from irmeta.results.scores import Scores
-from irmeta.studies.framework.study import Tables
+from irmeta.stats.contributors import left_out_rows
+from irmeta.stats.correlation import volatility
+from irmeta.stats.new_measure import covered_pairs
+from irmeta.stats.orders import round_means
+from irmeta.stats.paired import PairedT
+from irmeta.studies.framework.study import TableRows, Tables
 from irmeta.studies.framework.track_view import StudiedTrack, TrackView
-from irmeta.studies.papers.depth.study import CUTOFFS, DEEPEST, PLOTTED_DEPTHS, DepthOptions
+from irmeta.studies.papers.depth import study
+from irmeta.studies.papers.depth.study import DepthOptions, cut
 
 LEAST_USEFUL = 5
 """A comprehensive depth below this is too small for the study."""
@@ -110,7 +118,7 @@ class StudiedPool(StudiedTrack):
     @property
     def deepest_k(self) -> int:
         """The deepest cutoff of score curves, and of orders by complete lists."""
-        return min(DEEPEST, self.facts.policy["depth"] or DEEPEST)
+        return min(study.DEEPEST, self.facts.policy["depth"] or study.DEEPEST)
 
     def reference_k(self, depth: int) -> int:
         """Return the cutoff of the reference measure."""
@@ -118,7 +126,7 @@ class StudiedPool(StudiedTrack):
 
     def ks(self, depth: int) -> list[int]:
         """Return the cutoffs of Tables 7 to 9, with that of the reference."""
-        known = [k for k in CUTOFFS if k <= self.deepest_k]
+        known = [k for k in study.CUTOFFS if k <= self.deepest_k]
         return sorted({*(self.options.ks or known), self.reference_k(depth)})
 
     @cached_property
@@ -269,14 +277,14 @@ def collection(pool: StudiedPool, systems: pl.DataFrame, by_order: Mapping[str, 
 def judged_by_rank(pool: StudiedPool) -> Iterator[Row]:
     """Yield the rows of the table `judged_by_rank`."""
     for rank, (lists, judged) in enumerate(zip(*pool.judged_by_rank, strict=True), 1):
-        if rank <= DEEPEST:
+        if rank <= study.DEEPEST:
             yield {"rank": rank, "lists": lists, "judged": judged, "share": judged / lists}
 
 
 def growth_points(pool: StudiedPool) -> list[int]:
     """Return the plotted depths, up to the longest contributing list, with those of the study."""
     deepest = max(pool.longest, 1)
-    return sorted({point for point in (*PLOTTED_DEPTHS, *pool.depths) if point <= deepest})
+    return sorted({point for point in (*study.PLOTTED_DEPTHS, *pool.depths) if point <= deepest})
 
 
 def pool_growth(pool: StudiedPool) -> Iterator[Row]:
@@ -356,3 +364,138 @@ def _spread(depth: int | None, quantity: str, values: np.ndarray) -> Row:
         "sd": float(values.std(ddof=1)) if values.size > 1 else np.nan,
         "sd_population": float(values.std()) if values.size else np.nan,
     }
+
+
+def left_out(track: TrackView, pool: StudiedPool) -> TableRows:
+    """Yield the tables `leave_out`, `table_5` and `reusability`."""
+    depths: tuple[int | None, ...] = (*pool.depths, None) if pool.states_all else pool.depths
+    if not pool.states_all:
+        track.note(
+            "the depth of the pool is unknown, so systems are left out of pools of the given depth "
+            "only, not of all judgments"
+        )
+    for level in LEVELS:
+        try:
+            parts = parts_of(pool.facts, level)
+        except UsageError:
+            track.note(f"the {level} of no system is stated, so none is left out by {level}")
+            continue
+        everyone = set(pool.contributors)
+        complete = [n for n, systems in parts.items() if len(systems) == len(everyone)]
+        if complete:
+            track.note(f"{level} {complete[0]} is the complete pool, so it is not left out")
+        parts = {name: systems for name, systems in parts.items() if name not in complete}
+        for depth in depths if parts else ():
+            yield from _at_depth(pool, level, parts, depth)
+
+
+def _at_depth(
+    pool: StudiedPool, level: str, parts: Mapping[str, tuple[str, ...]], depth: int | None
+) -> TableRows:
+    """Yield the rows of one level and depth of the pool (None: all judgments)."""
+    options, rows = pool.options, list[Row]()
+    ks = options.leave_out_ks or (depth or pool.depths[0],)
+    specs = merged(spec_of(cut(name, k)) for name in options.compared for k in ks)
+    pools = reduced_pools(pool.views, specs, options.policy, parts, depth, rel=options.rel)
+    full_pool = next(pools)
+    orders = {name: _Order(full_pool, name, options) for name in full_pool.scores.measures}
+    for reduced in pools:
+        rows += left_out_rows(full_pool, reduced, options.others)
+        for order in orders.values():
+            order.add(reduced)
+    about = {"level": level, "judgments": "all" if depth is None else "pool", "depth": depth}
+    yield "leave_out", ({**row, **about} for row in rows)
+    by_measure = {name: [row for row in rows if row["measure"] == name] for name in orders}
+    yield "table_5", [{"measure": name, **about, **_means(by_measure[name])} for name in orders]
+    if depth is None or depth == pool.depths[0]:
+        yield (
+            "reusability",
+            [
+                {
+                    "measure": name,
+                    "level": level,
+                    "judgments": about["judgments"],
+                    **order.reusability(by_measure[name]),
+                }
+                for name, order in orders.items()
+            ],
+        )
+
+
+def _means(rows: list[Row]) -> Row:
+    """Return the means of `table_5`."""
+    delta = np.array([row["delta_percent"] for row in rows])
+    moved = [abs(row["rank_left_out"] - row["rank"]) for row in rows if row["rank"] is not None]
+    lost = {row["left_out"]: (row["judged_lost"], row["relevant_lost"]) for row in rows}
+    judged, relevant = np.mean(list(lost.values()), axis=0)
+    return {
+        "k": rows[0]["k"],
+        "systems": len(rows),
+        "delta_percent": _mean(delta),
+        "delta_rank": float(np.mean(moved)) if moved else np.nan,
+        "undefined": int(np.isnan(delta).sum()),
+        "judged_lost": float(judged),
+        "relevant_lost": float(relevant),
+    }
+
+
+def _mean(values: np.ndarray) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else np.nan
+
+
+class _Order:
+    """Orders of the contributors by one measure, before and after each part is left out."""
+
+    def __init__(self, whole: ReducedPool, measure: str, options: DepthOptions) -> None:
+        self._measure, self._options, self._whole = measure, options, whole
+        self._means, self._pairs = self._of(whole)
+        self._after = list[np.ndarray]()
+        self._flipped, self._kept = list[float](), list[float]()
+
+    def _of(self, pool: ReducedPool) -> tuple[np.ndarray, PairedT]:
+        matrix = pool.scores.matrix(self._measure)
+        return round_means(matrix.means) * matrix.direction, PairedT(matrix)
+
+    def add(self, pool: ReducedPool) -> None:
+        """Compare the order by a reduced pool with the order by the whole pool."""
+        is_same = pool.scores is self._whole.scores
+        means, pairs = (self._means, self._pairs) if is_same else self._of(pool)
+        self._after.append(means)
+        before, after = (values[:, None] - values[None, :] for values in (self._means, means))
+        flipped = ((before > TIE) & (after < -TIE)).sum()
+        self._flipped.append(float(flipped / max(self._pairs.upper.sum(), 1)))
+        size, _, covered, _ = covered_pairs(self._pairs, pairs, self._options.alpha)
+        self._kept.append(covered / size if size else np.nan)
+
+    def reusability(self, rows: list[Row]) -> Row:
+        """Return the row of the table `reusability` from the rows of `leave_out`."""
+        delta = np.array([row["delta_percent"] for row in rows])
+        known = delta[~np.isnan(delta)]
+        moves = [abs(row["rank_left_out"] - row["rank"]) for row in rows if row["rank"] is not None]
+        taus = volatility(self._means[None], np.stack(self._after))
+        least = np.nan if np.isnan(taus).all() else float(np.nanmin(taus))
+        row = {
+            "mean_delta_percent": _mean(delta),
+            "max_delta_percent": float(known[np.abs(known).argmax()]) if len(known) else np.nan,
+            "share_moved": float(np.mean(np.array(moves) > study.MOST_RANKS_MOVED))
+            if moves
+            else 0.0,
+            "pairs_flipped": float(np.mean(self._flipped)),
+            "significant_kept": _mean(np.array(self._kept)),
+            "least_tau": least,
+        }
+        return row | {"verdict": verdict(row)}
+
+
+def verdict(row: Row) -> str:
+    """Return whether judgments can evaluate systems that did not contribute.
+
+    An undefined change or tau-b is neither small nor large: with care.
+    """
+    drop, tau = -row["mean_delta_percent"], row["least_tau"]
+    if drop > study.UNUSABLE_DROP or tau < study.UNUSABLE_TAU:
+        return "not for new systems"
+    if drop < study.REUSABLE_DROP and tau >= study.REUSABLE_TAU:
+        return "reusable"
+    return "with care"

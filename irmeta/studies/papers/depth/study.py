@@ -547,7 +547,7 @@ VOLATILITY_TRACKS = replace(
     table_over_tracks(VOLATILITY, ("measure_a", "measure_b", "k_a", "k_b"), ("value",),
                       caption="Correlation of the orders of systems by one measure at two cutoffs, "
                       "mean over tracks (Figures 5 and 6).",
-                      rows=f"{HOME}.orders:volatility_tracks"),
+                      rows=f"{HOME}.compute:volatility_tracks"),
     latex=False,
 )  # fmt: skip
 

@@ -200,9 +200,6 @@ def labels(tables: Tables, track: str) -> Iterator[str]:
 _absent = partial(absent, STUDY, reason="too few systems, queries or docs")
 OWN = "each system is a group of its own"
 WORST = 10  # systems of a track that are shown
-FIGURES = ("docs_by_holders", "figure_1", "figure_2", "contributions", "overlap", "gaming",
-           "rare_grades", "pool_bias")  # fmt: skip
-"""The figures of a track, in the order of the page."""
 _COUNTED = {
     "pooled": ("pooled systems", ""),
     "others": (
@@ -546,7 +543,7 @@ def track_section(tables: Tables, options: Options, track: str) -> Section:
     return Section(
         track,
         list(conclusions(tables, track)),
-        [*(f"{name}*" for name in FIGURES), *([most] if len(rows) else []), *_most_moved(tables)],
+        ["*", *([most] if len(rows) else []), *_most_moved(tables)],
         facts={label: facts[name] for name, label in labels.items()},
     )
 

@@ -159,6 +159,12 @@ class PropertiesOptions(Options):
         specs = (_with(spec, "per", docs) for spec in tests for docs in ITERATIONS)
         return {spec.name: spec for spec in specs}
 
+    @property
+    def every_spec(self) -> list[Spec]:
+        """The measures of the study, then the cube tests with other iterations."""
+        specs = self.specs
+        return [*specs, *(spec for spec in self.iterated.values() if spec not in specs)]
+
     def used(self) -> dict[str, Any]:
         """Return what empty options stand for."""
         return {
@@ -175,7 +181,7 @@ class PropertiesOptions(Options):
         """Check that the measures of all rankings take acceptable time and memory."""
         from irmeta.stats.properties import PAPER
 
-        check_affordable(self.space, every_spec(self), PAPER)
+        check_affordable(self.space, self.every_spec, PAPER)
 
 
 def check_affordable(
@@ -198,12 +204,6 @@ def check_affordable(
             f"seconds and {most / 1e9:.1f} GB: choose a smaller length, or fewer subtopics or "
             "measures."
         )
-
-
-def every_spec(options: PropertiesOptions) -> list[Spec]:
-    """Return the measures of the study, then the cube tests with other iterations."""
-    specs = options.specs
-    return [*specs, *(spec for spec in options.iterated.values() if spec not in specs)]
 
 
 def _with(spec: Spec, parameter: str, value: object) -> Spec:
@@ -340,7 +340,7 @@ STUDY = Study(
     tables=TABLES,
     compute=f"{HOME}.compute:compute",
     claims=f"{HOME}.claims:claims",
-    figures=f"{HOME}.figures:FIGURES",
+    figures=f"{HOME}.page:FIGURES",
     sections=f"{HOME}.page:sections",
     inputs="none",
 )

@@ -418,7 +418,7 @@ STUDY = Study(
     },
     compute=f"{HOME}.compute:compute",
     claims=f"{HOME}.claims:claims",
-    figures=f"{HOME}.figures:FIGURES",
+    figures=f"{HOME}.page:FIGURES",
     sections=f"{HOME}.page:sections",
     track_section=f"{HOME}.page:track_section",
     of_orders=(
