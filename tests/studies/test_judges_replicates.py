@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import irmeta
-from irmeta.errors import IrmetaError, UsageError
+from irmeta.errors import IrmetaError
 from irmeta.stats.generalizability import crossed_components
 from irmeta.studies.framework.study_results import StudyResults
 from support.undrawn import draw_nothing
@@ -325,7 +325,7 @@ def test_page__says_the_widest_spread(results: StudyResults):
 
 
 def test_refusals(tmp_path: Path):
-    with pytest.raises(UsageError, match="leave_out has no effect without categories"):
+    with pytest.raises(IrmetaError, match="leave_out has no effect without categories of judges"):
         studied(tmp_path, leave_out="chance", categories=None)
     file = tmp_path / "same.csv"
     file.write_text("judge,model,prompt\nbig1,big,1\nbig2,big,1\n")
@@ -435,6 +435,7 @@ def test_categories__of_a_track_are_those_of_its_file(tmp_path: Path):
     file = tmp_path / "collection" / "t" / "judges.csv"
     file.write_text("\n".join(["judge,model,prompt", *rows, ""]))
     store, options = irmeta.read(tmp_path / "collection"), {"reference": "people", **FEW}
+    options |= {"leave_out": ("chance",)}
     beside = irmeta.studies.judges(store, tmp_path / "beside", **options).tables
     stated = irmeta.studies.judges(
         store, tmp_path / "stated", categories=str(file), **options

@@ -12,6 +12,7 @@ import polars as pl
 from scipy.special import stdtrit
 
 from irmeta.equality import TIE
+from irmeta.errors import UsageError
 from irmeta.measures.drawn_labels import is_doc_sum, permuted_means
 from irmeta.measures.names import parse_measures
 from irmeta.preferences.registry import is_preference
@@ -590,6 +591,14 @@ def compute(track: TrackView, options: Options) -> TableRows:
         track.leave_out(
             f"no query that a judge labelled has a value of {options.measures[0]} for every system"
         )
+    categories = read_categories(options.categories, judged.judges, track.note)
+    if options.categories is None:
+        categories = stored_categories(track.judges, judged.judges)
+    if options.leave_out and not categories:
+        raise UsageError(
+            "leave_out has no effect without categories of judges: name their file, or let the "
+            "track's judges.csv have model, prompt, method or repeat."
+        )
     yield from family_tables(judged)  # first, since the file may be wrong
     yield "judges", list(judges(judged))
     agreements = list(agreement(judged))
@@ -603,9 +612,6 @@ def compute(track: TrackView, options: Options) -> TableRows:
     yield from ceiling_tables(judged)
     frames = [*bias_tables(judged, fits), *mixture_tables(judged), *corrected_tables(judged)]
     yield from frames
-    categories = read_categories(options.categories, judged.judges, track.note)
-    if options.categories is None:
-        categories = stored_categories(track.judges, judged.judges)
     facts = {
         judge: {"category": category_text(categories.get(judge)), **label_facts(judged, judge)}
         for judge in judged.judges

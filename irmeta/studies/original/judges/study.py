@@ -240,8 +240,6 @@ class JudgesOptions(TrackOptions):
         for name, default in (("maps", ()), ("hole_draws", 50)):
             if not self.holes and getattr(self, name) != default:
                 raise UsageError(f"{name} has no effect with holes = 0: leave it out.")
-        if self.leave_out and self.categories is None:
-            raise UsageError("leave_out has no effect without categories: name their file.")
         if self.epsilon is not None and len(self.people) < 2:
             raise UsageError(
                 "epsilon: the alternative annotator test needs three people: the reference, and "
