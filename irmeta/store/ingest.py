@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from irmeta.checksums import add_checksum, to_json
+from irmeta.checksums import add_checksum, load_json, to_json
 from irmeta.clusters import appears, worker_memory
 from irmeta.errors import DataError, IrmetaError, of_track
 from irmeta.files import (
@@ -32,16 +33,93 @@ from irmeta.parallel import (
     usable_memory,
 )
 from irmeta.policies import ReadPolicy
-from irmeta.store.layout import KINDS, Layout, file_checksums
+from irmeta.store.layout import KINDS, Layout, file_checksums, has_same_footers
 from irmeta.store.long_table import write_docs_and_runs
-from irmeta.store.memory_limit import START, Limits
-from irmeta.store.read_track import Count, read_track
-from irmeta.store.record import Inputs, Seen, read_cache
+from irmeta.store.read_track import Count, config_record, read_track
 from irmeta.store.scan import Tracks
 from irmeta.store.small_tables import write_described, write_qrels, write_samples, write_systems
 from irmeta.trec.collection import chosen, read_collection
 from irmeta.trec.readers.files import refuse_without_tables
+from irmeta.trec.room import START, Limits
 from irmeta.trec.source import AnyTrack, BrokenTrack, TrackSource
+from irmeta.trec.streams import stored_sha256
+
+Seen = dict[str, list[object]]
+"""Maps each source file to its size, modification time and SHA-256."""
+
+
+class Inputs:
+    """Check whether a track's source files match its record; for `rehash`, and those in the store.
+
+    Sizes and times of files, cached in `.cache.json`, serve only to skip hashing: a changed file of
+    the same size and modification time counts as unchanged.
+    """
+
+    def __init__(self, source: TrackSource, layout: Layout, *, rehash: bool = False) -> None:
+        self.source: TrackSource = source
+        self.layout: Layout = layout
+        self.rehash: bool = rehash
+        facts = [source.facts.file] if source.facts else []
+        qrels = [file for one in source.qrels for file in one.paths]
+        others = (source.pool_depth_by_query, source.queries, source.systems, source.judges)
+        beside = [*source.metadata, *(file for file in others if file is not None)]
+        self.files: list[str] = sorted({*source.runs, *qrels, *facts, *beside})
+        # Read before any file, so that a file changed later is read again next time.
+        self.stamps: dict[str, tuple[int, int] | None] = {
+            file: self._stamp(file) for file in self.files
+        }
+
+    def unchanged(self) -> Mapping[str, Any] | None:
+        """Return the track's record if it is up to date, else None."""
+        try:
+            record = self.layout.track(self.source.name).record
+        except IrmetaError:
+            return None
+        if record.get("config") != config_record(self.source) or not self._is_intact(record):
+            return None
+        if "yaml" in record["warnings"] and find_spec("yaml"):
+            return None
+        known = {} if self.rehash else read_cache(self.layout).get(self.source.name, {})
+        for file in self.files:
+            stamp = self.stamps[file]
+            sha256 = record["inputs"].get(file)
+            if stamp is not None and sha256 and known.get(file) == [*stamp, sha256]:
+                continue
+            if stored_sha256(self.source.input_file(file)) != sha256:
+                return None
+        return record if set(self.files) == set(record["inputs"]) else None
+
+    def _is_intact(self, record: Mapping[str, Any]) -> bool:
+        """Check whether the track's files in the store are unchanged."""
+        folders = {kind: local(self.layout.folder(kind, self.source.name)) for kind in KINDS}
+        if self.rehash:
+            return file_checksums(folders) == record["files"]
+        return has_same_footers(folders, record["files"])
+
+    def seen(self, record: Mapping[str, Any]) -> Seen:
+        """Return the track's entry in the cache."""
+        return {
+            file: [*stamp, record["inputs"][file]]
+            for file, stamp in self.stamps.items()
+            if stamp is not None
+        }
+
+    def _stamp(self, file: str) -> tuple[int, int] | None:
+        try:
+            status = os.stat(self.source.root / file)
+        except OSError:
+            return None
+        return status.st_size, status.st_mtime_ns
+
+
+def read_cache(layout: Layout) -> dict[str, Seen]:
+    """Return each track's entry in `.cache.json`."""
+    try:
+        cache = load_json(layout.cache.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    known = cache.items() if isinstance(cache, dict) else ()
+    return {track: seen for track, seen in known if isinstance(seen, dict)}
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ from irmeta.policies import ReadPolicy
 from irmeta.store.ingest import Outcome, failed, failures
 from irmeta.store.layout import fingerprint, manifest
 from irmeta.store.long_table import Group, Names, Noticed, doc_columns, run_columns
-from irmeta.store.memory_limit import Limits
 from irmeta.store.ranked_track import Evaluation, RankedGroup, RankedTrack, read_ranked
 from irmeta.store.read_run import Run, SkippedRun, read_run, run_of_columns
 from irmeta.store.read_track import (
@@ -44,6 +43,7 @@ from irmeta.trec.qrels import QrelsText, grade_column, once_each
 from irmeta.trec.readers.columns import QrelsColumns, RunColumns
 from irmeta.trec.readers.files import qrels_text, read_qrels
 from irmeta.trec.readers.given import GivenQrels, GivenRun
+from irmeta.trec.room import Limits
 from irmeta.trec.source import AnyTrack, BrokenTrack, QrelsSource, TrackSource
 from irmeta.trec.streams import InputFile
 
@@ -336,14 +336,20 @@ def _judged(
     """Return one qrels set, with the rows of all its parts."""
     in_memory = [part for part in given.parts if isinstance(part, QrelsColumns)]
     subtopics = policy.subtopics or any(part.is_subtopic for part in in_memory)
-    read = [_part(part, subtopics, policy) for part in given.parts]
+    digits, comments = policy.grade_digits, policy.comments
+    read = [
+        read_qrels(part, subtopics=subtopics, grade_digits=digits, comments=comments)
+        if isinstance(part, InputFile)
+        else qrels_text(part, subtopics, part.sha256(), grade_digits=digits)
+        for part in given.parts
+    ]
     subtopics = any(text.has_subtopics for text in read)
     first = given.parts[0]
     place = first.name if isinstance(first, InputFile) else first.place
     place = place if len(read) == 1 else f"qrels {given.name!r}"
     if len(read) > 1:
         frame = pl.concat([text.frame for text in read], how="vertical_relaxed")
-        frame = frame.with_columns(grade_column(frame["grade"], place, policy.grade_digits))
+        frame = frame.with_columns(grade_column(frame["grade"], place, digits))
         frame = frame.drop("line").with_row_index("line")
         frame, notes = once_each(frame, place, subtopics, "row")
         sha256 = " ".join(text.sha256 for text in read)
@@ -360,13 +366,6 @@ def _rels(rel: float | Mapping[str, float] | None, names: list[str]) -> dict[str
         if name not in names:
             raise UsageError(f"rel: no qrels set {name!r}. {did_you_mean(name, names)}")
     return dict(rel)
-
-
-def _part(part: QrelsColumns | InputFile, subtopics: bool, policy: ReadPolicy) -> QrelsText:
-    digits = policy.grade_digits
-    if isinstance(part, InputFile):
-        return read_qrels(part, subtopics=subtopics, grade_digits=digits, comments=policy.comments)
-    return qrels_text(part, subtopics, part.sha256(), grade_digits=digits)
 
 
 def _read_run(source: TrackSource, readers: Readers, given: GivenRun) -> Run | SkippedRun:

@@ -22,9 +22,8 @@ from irmeta.errors import DataError, UsageError, printable
 from irmeta.kernels.lists import gather_floats, gather_ints, score_states
 from irmeta.parallel import ObjectPool, ordered_map, release_freed
 from irmeta.policies import ReadPolicy, TieOrder
-from irmeta.store.assemble import TrackLists, cut_lists
+from irmeta.store.assemble import TrackLists, cut_lists, name_runs
 from irmeta.store.long_table import GROUP_ROWS, Noticed
-from irmeta.store.memory_limit import Limits
 from irmeta.store.read_run import (
     RunFacts,
     SkippedRun,
@@ -34,7 +33,6 @@ from irmeta.store.read_run import (
 )
 from irmeta.store.read_track import (
     complete_track,
-    name_runs,
     prepared,
     read_beside,
     read_sets,
@@ -46,7 +44,7 @@ from irmeta.store.scan import StoredLists, code_names
 from irmeta.store.small_tables import small_frames
 from irmeta.trec.numbered_names import Names
 from irmeta.trec.readers.forms import read_metadata
-from irmeta.trec.room import OutOfRoomError, Room, half_of_memory
+from irmeta.trec.room import Limits, OutOfRoomError, Room, half_of_memory
 from irmeta.trec.runs import RowReader, list_chunks, may_be_shifted, reading_notes, width_of
 from irmeta.trec.source import TrackSource
 from irmeta.trec.streams import InputFile, open_stream
@@ -406,11 +404,9 @@ def read_ranked(
 def _read_runs(
     reader: RankReader, limits: Limits, count: Callable[[str], None]
 ) -> tuple[list[RankedRun | SkippedRun], dict[str, str | None]]:
-    """Read all runs; return them, and the SHA-256 of each run file and archive.
-
-    Threads share the files, or the lists of a file if there are fewer files. From the first file
-    that does not fit into a thread's share of the memory, one thread reads.
-    """
+    """Read all runs; return them, and the SHA-256 of each run file and archive."""
+    # Threads share the files, or the lists of a file if there are fewer files. From the first file
+    # that does not fit into a thread's share of the memory, one thread reads.
     source, files = reader.source, reader.source.runs
     runs: list[list[RankedRun | SkippedRun]] = []
     hashes: dict[str, str | None] = {}

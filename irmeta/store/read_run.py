@@ -395,10 +395,7 @@ def _ruled(
 ) -> tuple[Lists, list[str], tuple[str, ...]]:
     """Return lists under the rules of the policy for docs, notes, and queries without docs left.
 
-    Raises
-    ------
-    DataError
-        If all docs are dropped.
+    Raises `DataError` if all docs are dropped.
     """
     notes, empty, rules = list[str](), tuple[str, ...](), source.doc_rules
     if rules is not None and rules.separator is not None:
@@ -411,8 +408,8 @@ def _ruled(
             lists = Lists(lists.queries, lists.starts, columns).only(is_best)
             notes.append(f"{note}; {len(docs) - len(best_rows):,} rows of lower chunks dropped")
     if source.policy.drop_self:
-        doc = lists.columns["doc"]
-        is_left = _unlike_queries(lists.queries, lists.starts, doc, reader)
+        queries = reader.docs.numbers(reader.queries.strings().gather(lists.queries))
+        is_left = lists.columns["doc"] != np.repeat(queries, np.diff(lists.starts))
         if not is_left.any():
             raise DataError("all docs have the id of their query", file=file)
         if selves := int(np.count_nonzero(~is_left)):
@@ -459,14 +456,6 @@ def _one_of_each(
     values = columns[best.column]
     order = np.lexsort((-values if best.column == "score" else values, pairs))  # is stable
     return np.sort(order[np.diff(pairs[order], prepend=-1) != 0])
-
-
-def _unlike_queries(
-    queries: np.ndarray, starts: np.ndarray, doc: np.ndarray, reader: RowReader
-) -> np.ndarray:
-    """Return a mask of the rows whose doc does not have the id of its query."""
-    names = reader.queries.strings().gather(queries)
-    return doc != np.repeat(reader.docs.numbers(names), np.diff(starts))
 
 
 def contradiction_notes(lists: int) -> list[str]:

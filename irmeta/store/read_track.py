@@ -1,24 +1,26 @@
-"""Reading of all files of one track to rows and judgments with numbered names."""
+"""Reading of all files of one track to rows and judgments with numbered names, and its record."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from irmeta.checksums import to_json
-from irmeta.errors import DataError
+from irmeta.errors import DataError, printable, short
 from irmeta.parallel import check_stopped, ordered_map
 from irmeta.policies import NAMES
 from irmeta.progress import REPORT
-from irmeta.store.assemble import TrackLists, TrackRows
+from irmeta.schema import FORMAT
+from irmeta.store.assemble import Named, TrackLists, TrackRows, name_runs
 from irmeta.store.facts import (
     QUERY_FACTS,
     Facts,
@@ -26,18 +28,18 @@ from irmeta.store.facts import (
     read_facts,
     read_pool_depths,
     read_subtopics,
+    undescribed,
     with_metadata,
+    without_depth,
 )
-from irmeta.store.long_table import Groups, Names, Noticed
-from irmeta.store.memory_limit import Extent, Limits
+from irmeta.store.long_table import GROUP_ROWS, Groups, Names, Noticed
 from irmeta.store.read_run import AnyRun, InMemory, Run, SkippedRun, read_run
 from irmeta.store.readers import Judgments, Readers, TrackNames, judgments
-from irmeta.store.record import track_record
-from irmeta.store.track_systems import Named, name_systems
 from irmeta.trec.archives import archive_kind, members
-from irmeta.trec.qrels import QrelsText
+from irmeta.trec.numbered_names import Names as NumberedNames
+from irmeta.trec.qrels import MOST_LISTED, SAMPLED, QrelsText
 from irmeta.trec.readers.files import read_qrels
-from irmeta.trec.room import OutOfRoomError
+from irmeta.trec.room import Limits, OutOfRoomError
 from irmeta.trec.source import AnyTrack, QrelsSource, TrackSource, qrels_problem
 from irmeta.trec.streams import InputFile, file_sha256, stored_sha256
 from irmeta.trec.system_names import pattern_name
@@ -77,26 +79,40 @@ class ReadTrack(Beside):
     workers: int = 1
     warned: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def skipped(self) -> list[SkippedRun]:
-        """Return the runs that are not in the track."""
-        return self.named.skipped
-
     def record(self, noticed: Noticed) -> dict[str, Any]:
         """Return the track's record as JSON, without the checksums of its files in a store."""
-        record = track_record(
-            self.source,
-            self.sets,
-            self.rows,
-            self.named,
-            self.pool,
-            self.described,
-            self.pool_depths,
-            self.left_out,
-            self.inputs,
-            noticed,
-        )
-        record["warnings"] |= self.warned
+        source, rows, sets = self.source, self.rows, self.sets
+        judged_rows = int(noticed.judged.sum())
+        notes = [
+            f"{printable(given.file)}: {note}" for given, qrels in sets for note in qrels.shown
+        ]
+        rules, queries = source.doc_rules, set(sets[0][1].frame["query"].unique())
+        warnings = {
+            "names": self.named.note,
+            "qrels_sets": self.left_out,
+            "rows": "; ".join(notes) or None,
+            "qrels": _qrels_warning(rows, self.pool, judged_rows),
+            "pool_depth": without_depth(source, self.pool_depths, queries),
+            "self_retrieval": _self_warning(rows, noticed.selves.tolist()),
+            "drop_docs": None if rules is None else rules.note(),
+        }
+        record = {
+            "track": source.name,
+            "config": config_record(source),
+            "inputs": self.inputs,
+            "systems": [run.system for run in rows.runs],
+            "named_by": self.named.by,
+            "skipped_runs": len(self.named.skipped),
+            "rows": int(rows.rows.sum()),
+            "judged_rows": judged_rows,
+            "deepest_rank": max(rows.deepest(run) for run in rows.runs),
+            "queries_in_runs": len(rows.queries),
+            "judged_pairs": len(self.pool.pairs),
+            **({"pool_depths": self.pool_depths} if self.pool_depths else {}),
+            "qrels": [_set_record(given, qrels, self.described) for given, qrels in sets],
+            "warnings": {kind: text for kind, text in warnings.items() if text is not None}
+            | self.warned,
+        }
         return json.loads(to_json(record))
 
     def groups(self) -> tuple[Names, Groups]:
@@ -107,6 +123,82 @@ class ReadTrack(Beside):
             self.source.name, systems, self.names.queries, self.names.docs, self.pool.levels
         )
         return names, Groups(self.rows, self.pool, self.names)
+
+
+def config_record(source: TrackSource) -> dict[str, Any]:
+    """Return a track's settings in the collection as JSON values without absolute paths."""
+    optional = ("pool_depth", "pool_depth_by_query", "queries", "systems", "judges")
+    stated = {name: getattr(source, name) for name in optional}
+    return {
+        "format": FORMAT,
+        "runs": list(source.runs),
+        "qrels": [_qrels_config(one) for one in source.qrels],
+        "facts": asdict(source.facts) if source.facts else None,
+        "policy": source.policy.record(),
+        **{name: value for name, value in stated.items() if value is not None},
+    }
+
+
+def _qrels_config(source: QrelsSource) -> dict[str, Any]:
+    """Return a qrels set's settings in the collection, without unset files and the usual `rel`.
+
+    Sets of a sampled pool that an earlier version read, without their samples, are read again.
+    """
+    config = asdict(source)
+    if source.format in SAMPLED:
+        config["keeps_sample"] = True
+    if source.subtopics_file is None:
+        del config["subtopics_file"]
+    if source.rel == 1:
+        del config["rel"]
+    return config
+
+
+def _qrels_warning(rows: TrackLists[Any], pool: Judgments, judged_rows: int) -> str | None:
+    """Return a warning if the qrels look like those of another track, else None."""
+    queries = pool.queries()
+    missed = len(queries) - len(np.intersect1d(queries, rows.queries))
+    problems = []
+    if 2 * missed > len(queries):
+        problems.append(f"{missed:,} of {len(queries):,} judged queries have no list in any run")
+    if not judged_rows:
+        problems.append(f"none of {len(pool.pairs):,} judged docs is retrieved by any run")
+    signs = " and ".join(problems)
+    return f"{signs}: are these the qrels of another track?" if problems else None
+
+
+def _self_warning(rows: TrackLists[Any], selves: list[int]) -> str | None:
+    """Return a warning of systems that rank docs with the id of the query first, else None."""
+    counts = [
+        (run.system, count, len(run.queries))
+        for run, count in zip(rows.runs, selves, strict=True)
+        if 2 * count > len(run.queries)
+    ]
+    if not counts:
+        return None
+    system, count, queries = counts[0]
+    return (
+        f"{len(counts)} of {len(rows.runs)} systems rank the doc with the id of the query first "
+        f"for most of their queries (such as {short(system)!r}: {count:,} of {queries:,}). "
+        "`drop_self=True` removes such docs."
+    )
+
+
+def _set_record(given: QrelsSource, parsed: QrelsText, described: pl.DataFrame) -> dict[str, Any]:
+    grade = pl.col("grade")
+    facts = parsed.frame.select(
+        judgments=pl.len(),
+        queries=pl.col("query").n_unique(),
+        subtopics=pl.col("subtopic").n_unique(),
+        lowest=grade.min(),
+        highest=grade.max(),
+    ).row(0, named=True)
+    facts["subtopics"] = facts["subtopics"] if given.subtopics else 0
+    if parsed.frame["grade"].dtype == pl.Float64:
+        levels = parsed.frame["grade"].unique().sort()
+        facts["levels"] = levels.to_list() if len(levels) <= MOST_LISTED else []
+    note = undescribed(given, parsed, described)
+    return {"name": given.name, "notes": [*parsed.notes, *([note] if note else [])], **facts}
 
 
 def read_track(
@@ -197,21 +289,14 @@ def read_beside(
             inputs[file] = file_sha256(source.root / file)
     for given in unreadable or ():
         inputs.setdefault(given.file, stored_sha256(source.input_file(given.file)))
-    left_out = _left_out(source, sets, unreadable) if unreadable else None
+    left_out = None
+    if unreadable:
+        reasons = [f"qrels set {s.name!r} is left out: {error}" for s, error in unreadable.items()]
+        if source.qrels[0] in unreadable:
+            reasons.append(f"the primary qrels set is now {sets[0][0].name!r}")
+        left_out = "; ".join(reasons)
     tables = (described, depths, facts_of_queries, factors)
     return Beside(source, sets, facts, *tables, left_out, inputs)
-
-
-def name_runs(
-    source: TrackSource, read: Sequence[AnyRun | SkippedRun], judged: int
-) -> Named[AnyRun]:
-    """Name the systems of a track; judged queries have numbers below `judged`."""
-    named = name_systems(read, judged, source)
-    if not named.runs:
-        first = named.skipped[0]
-        example = f" The first: {source.located(first.file, first.reason)}"
-        raise DataError(f"none of its {len(read)} runs can be used.{example}")
-    return named
 
 
 def prepared(source: TrackSource) -> TrackSource:
@@ -270,16 +355,55 @@ def _judged_bytes(sets: Sequence[tuple[QrelsSource, QrelsText]]) -> int:
     return int(sum(parsed.frame.estimated_size() for _, parsed in sets))
 
 
-def _left_out(
-    source: TrackSource,
-    sets: Sequence[tuple[QrelsSource, QrelsText]],
-    unreadable: Mapping[QrelsSource, DataError],
-) -> str:
-    """Return the message that names the qrels sets that cannot be read."""
-    reasons = [f"qrels set {one.name!r} is left out: {error}" for one, error in unreadable.items()]
-    if source.qrels[0] in unreadable:
-        reasons.append(f"the primary qrels set is now {sets[0][0].name!r}")
-    return "; ".join(reasons)
+@dataclass(frozen=True)
+class Extent:
+    """Sizes of a track that determine the memory for reading it.
+
+    `names` distinct docs of `name_bytes`; rows of the `longest_run`, and of the longest list of
+    each run in total (`list_rows`), which bound those of a query.
+    """
+
+    names: int = 0
+    name_bytes: int = 0
+    judged_bytes: int = 0
+    longest_run: int = 0
+    list_rows: int = 0
+    rows: int = 0
+
+    def with_run(self, run: Run | SkippedRun) -> Extent:
+        """Return the extent with one more run."""
+        if isinstance(run, SkippedRun):
+            return self
+        return replace(
+            self,
+            longest_run=max(self.longest_run, run.rows),
+            list_rows=self.list_rows + int(np.diff(run.starts).max()),
+            rows=self.rows + run.rows,
+        )
+
+    def with_names(self, names: Iterable[NumberedNames]) -> Extent:
+        """Return the extent with the names of all readers, each counted in each reader."""
+        several = list(names)
+        size = sum(of_reader.used for of_reader in several)
+        return replace(self, names=sum(map(len, several)), name_bytes=size)
+
+    def needed(self, workers: int = 1) -> int:
+        """Return the largest number of bytes that reading, sorting or writing takes.
+
+        The bytes per name and row are measured; a test compares the sum with a process's peak.
+        """
+        group_rows = min(self.rows, GROUP_ROWS + self.list_rows)
+        reading = self.read_names() + 200 * workers * self.longest_run
+        sorting = self.name_bytes + 76 * self.names
+        writing = self.name_bytes + (60 + 10 * workers) * self.names
+        length = self.name_bytes // max(1, self.names)
+        per_name = 400 + 5 * max(0, length - 40)  # the names of a group are held several times
+        writing += workers * (200 * group_rows + per_name * min(group_rows, self.names))
+        return 3 * self.judged_bytes + max(reading, sorting, writing)
+
+    def read_names(self) -> int:
+        """Return the bytes that the names take while files are read."""
+        return self.name_bytes * 5 // 4 + 32 * self.names
 
 
 @dataclass(frozen=True)

@@ -56,16 +56,8 @@ def write_samples(folder: Path, track: str, pool: Judgments) -> None:
     """Write the samples table if a qrels set judges a sample of the pool."""
     if pool.samples:
         with part_writer("samples", folder) as writer:
-            for columns in samples_columns(track, pool):
-                writer.write(columns)
-
-
-def samples_columns(track: str, pool: Judgments) -> Iterator[dict[str, pa.Array]]:
-    """Yield all columns of the samples table, set by set."""
-    schema = TABLES["samples"].arrow(dictionary=True)
-    for frame in pool.samples:
-        columns = {name: _as(frame[name], schema.field(name).type) for name in frame.columns}
-        yield {"track": constant(track, frame.height), **columns}
+            for frame in pool.samples:
+                writer.write(described_columns("samples", track, frame))
 
 
 def write_described(stage: Path, read: ReadTrack) -> None:
@@ -82,7 +74,7 @@ _DESCRIBED = {"queries": "queries", "factors": "factors", "subtopics": "describe
 
 
 def described_columns(kind: str, track: str, frame: pl.DataFrame) -> dict[str, pa.Array]:
-    """Return all columns of the table of described queries or subtopics."""
+    """Return all columns of a table of samples, or of described queries, systems or subtopics."""
     schema = TABLES[kind].arrow(dictionary=True)
     columns = {name: _as(frame[name], schema.field(name).type) for name in frame.columns}
     return {"track": constant(track, frame.height), **columns}
@@ -120,7 +112,7 @@ def systems_columns(read: ReadTrack, noticed: Noticed) -> dict[str, pa.Array]:
         }
         for i, (run, queries) in enumerate(zip(rows.runs, rows.queries_of_run, strict=True))
     ]
-    records += [_skipped_record(track, skipped) for skipped in read.skipped]
+    records += [_skipped_record(track, skipped) for skipped in read.named.skipped]
     records.sort(key=lambda r: (str(r["system"] or ""), str(r["file"])))
     frame = pl.from_dicts(records, infer_schema_length=None)
     schema = TABLES["systems"].arrow(dictionary=True)
@@ -139,10 +131,11 @@ def table_frame(table: str, parts: Iterable[Mapping[str, pa.Array]]) -> pl.DataF
 def small_frames(read: ReadTrack, noticed: Noticed) -> dict[str, pl.DataFrame]:
     """Return the tables as frames; for the arguments see `systems_columns`."""
     track = read.source.name
+    samples = (described_columns("samples", track, frame) for frame in read.pool.samples)
     return {
         "qrels": table_frame("qrels", qrels_columns(track, read.pool)),
         "systems": table_frame("systems", [systems_columns(read, noticed)]),
-        "samples": table_frame("samples", samples_columns(track, read.pool)),
+        "samples": table_frame("samples", samples),
         **{
             kind: table_frame(kind, [described_columns(kind, track, getattr(read, attribute))])
             for kind, attribute in _DESCRIBED.items()

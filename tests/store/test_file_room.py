@@ -16,8 +16,8 @@ import pytest
 import irmeta
 from irmeta.store import ingest
 from irmeta.store.ingest import Share
-from irmeta.store.memory_limit import START
 from irmeta.trec import room
+from irmeta.trec.room import START
 
 LIMIT = START + (2 << 20)
 

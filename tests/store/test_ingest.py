@@ -17,7 +17,6 @@ from irmeta.policies import ReadPolicy
 from irmeta.progress import showing
 from irmeta.store import ingest as room
 from irmeta.store import read_track as reading
-from irmeta.store import record
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import FOLDERS, Layout
 from irmeta.trec.streams import InputFile
@@ -34,7 +33,7 @@ def test_ingest__second_ingest_writes_nothing(made_store, collections, tmp_path)
 
 def test_ingest__unchanged_files_are_not_opened(two, store, monkeypatch):
     states(two, store)
-    for place, name in ((reading, "read_qrels"), (reading, "read_run"), (record, "stored_sha256")):
+    for place, name in ((reading, "read_qrels"), (reading, "read_run"), (room, "stored_sha256")):
         monkeypatch.delattr(place, name)
     assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
 
@@ -68,7 +67,7 @@ def test_ingest__file_hashes_are_cached(two, store, monkeypatch, how):
     for file in two.rglob("*"):
         os.utime(file, ns=(1, 1))
     assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
-    monkeypatch.delattr(record, "stored_sha256")
+    monkeypatch.delattr(room, "stored_sha256")
     assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
 
 

@@ -30,7 +30,7 @@ def names_of(store: irmeta.Store) -> list[str]:
     return store.systems().filter(pl.col("skip_reason").is_null())["system"].to_list()
 
 
-def test_name_systems__shared_tag_names_all_systems_by_file(tmp_path):
+def test_name_runs__shared_tag_names_all_systems_by_file(tmp_path):
     collection = put(tmp_path / "c", ALIKE)
     with pytest.warns(NamesWarning) as warned:
         store = irmeta.read(collection)
@@ -52,13 +52,13 @@ def test_name_systems__shared_tag_names_all_systems_by_file(tmp_path):
         (r"input\.(.*)", ["bm25.gz", "ql.gz", "rm3.gz"], "pattern"),
     ],
 )
-def test_name_systems__explicit_choice_does_not_warn(tmp_path, names, systems, named_by):
+def test_name_runs__explicit_choice_does_not_warn(tmp_path, names, systems, named_by):
     store = irmeta.read(put(tmp_path / "c", ALIKE), names=names)
     assert names_of(store) == systems
     assert store.info()["named_by"].item() == named_by
 
 
-def test_name_systems__second_run_of_a_tag_is_skipped(tmp_path):
+def test_name_runs__second_run_of_a_tag_is_skipped(tmp_path):
     with pytest.warns(SkippedRunWarning, match="Name systems by file: `names="):
         store = irmeta.read(put(tmp_path / "c", ALIKE), names="tag")
     assert names_of(store) == ["Anserini", "other"]
@@ -71,7 +71,7 @@ def test_name_systems__second_run_of_a_tag_is_skipped(tmp_path):
         (r"(input)\..*", "system 'input' is already read from t/runs/input.bm25.gz"),
     ],
 )
-def test_name_systems__runs_without_a_pattern_match_are_skipped(tmp_path, pattern, problem):
+def test_name_runs__runs_without_a_pattern_match_are_skipped(tmp_path, pattern, problem):
     with pytest.warns(SkippedRunWarning, match="2 runs skipped") as warned:
         store = irmeta.read(put(tmp_path / "c", ALIKE), names=pattern)
     assert problem in str(warned[0].message)
@@ -80,7 +80,7 @@ def test_name_systems__runs_without_a_pattern_match_are_skipped(tmp_path, patter
 
 
 @pytest.mark.exhaustive
-def test_name_systems__config_sets_names_per_track(tmp_path):
+def test_name_runs__config_sets_names_per_track(tmp_path):
     config = "".join(
         f'[tracks.{n}]\nruns = ["t/runs/*"]\nqrels = "t/qrels"\nnames = "{n}"\n'
         for n in ("auto", "file", "tag")
@@ -100,7 +100,7 @@ def test_name_systems__config_sets_names_per_track(tmp_path):
 
 @pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore::irmeta.NamesWarning")
-def test_name_systems__added_or_removed_run_equals_fresh_ingest(tmp_path, store):
+def test_name_runs__added_or_removed_run_equals_fresh_ingest(tmp_path, store):
     late = ALIKE.pop("t/runs/input.rm3.gz")
     try:
         collection = put(tmp_path / "c", ALIKE)
@@ -120,7 +120,7 @@ def test_name_systems__added_or_removed_run_equals_fresh_ingest(tmp_path, store)
 
 
 @pytest.mark.exhaustive
-def test_name_systems__changed_option_reads_track_again(tmp_path, store):
+def test_name_runs__changed_option_reads_track_again(tmp_path, store):
     collection = put(tmp_path / "c", {"t/runs/x.txt": RUN, "t/qrels": QRELS})
     assert names_of(irmeta.ingest(collection, store)) == ["s"]
     assert names_of(irmeta.ingest(collection, tmp_path / "other", names="file")) == ["x"]
@@ -131,7 +131,7 @@ def test_name_systems__changed_option_reads_track_again(tmp_path, store):
     assert names_of(irmeta.open_store(store)) == ["x"]
 
 
-def test_name_systems__skipped_runs_share_no_tag(tmp_path):
+def test_name_runs__skipped_runs_share_no_tag(tmp_path):
     runs = {"t/runs/a": RUN, "t/runs/b": "9 Q0 a 1 1 s\n", "t/runs/c": "x\n", "t/qrels": QRELS}
     with pytest.warns(SkippedRunWarning) as warned:
         store = irmeta.read(put(tmp_path / "c", runs))
