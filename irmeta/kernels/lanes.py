@@ -7,7 +7,7 @@ makes on data in the first cache: most lists fit 16 bits (benchmarks/bench_kerne
 Processors without AVX-512 have 16 registers of 256 bits, and sums that do not fit them are stored
 and loaded at every row: vectors are shorter there, and fewer systems are compared at once (with
 AVX2, 129 systems 1.2 to 1.5 times as fast; 2,000 systems of 32-bit ranks 0.7 times).
-tests/kernels/test_lanes.py has plain twins.
+tests/kernels/test_vector.py has plain twins.
 """
 
 from __future__ import annotations

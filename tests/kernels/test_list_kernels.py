@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -10,6 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from irmeta.kernels import lists as kernels
+from irmeta.kernels.lists import gather_floats, gather_ints, gather_names
+from irmeta.kernels.rank_agreement import count_level_pairs
 from irmeta.trec.runs import NO_RANK
 from irmeta.trec.tie_orders import contradicting_lists
 from twins import reading as naive
@@ -110,3 +112,97 @@ def test_count_tied__equals_naive_implementation(found: list):
         for own in as_given
     ]
     assert rounded.tolist() == [count * (i % 2 == 0) for i, count in enumerate(differing)]
+
+
+INTS = st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=9)
+FLOATS = st.lists(st.floats(allow_nan=False), min_size=1, max_size=9)
+
+
+@st.composite
+def places(draw: st.DrawFn, arrays: list[list]) -> list[tuple[int, int, int]]:
+    """Draw lists as (array, first row, number of rows)."""
+    found = []
+    for _ in range(draw(st.integers(0, 6))):
+        source = draw(st.integers(0, len(arrays) - 1))
+        start = draw(st.integers(0, len(arrays[source])))
+        found.append((source, start, draw(st.integers(0, len(arrays[source]) - start))))
+    return found
+
+
+def columns(chosen: list[tuple[int, int, int]]) -> tuple[np.ndarray, ...]:
+    return tuple(np.array([place[i] for place in chosen], np.int64) for i in range(3))
+
+
+def addresses(arrays: list[np.ndarray]) -> np.ndarray:
+    return np.array([array.ctypes.data for array in arrays], np.int64)
+
+
+@pytest.mark.parametrize(
+    ("gather", "kind", "values"), [(gather_ints, np.int32, INTS), (gather_floats, float, FLOATS)]
+)
+@given(data=st.data())
+def test_gather__equals_slices_bit_for_bit(gather, kind, values, data: st.DataObject):
+    arrays = data.draw(st.lists(values, min_size=1, max_size=4))
+    chosen = data.draw(places(arrays))
+    held = [np.array(own, kind) for own in arrays]
+    right = [value for i, start, size in chosen for value in arrays[i][start : start + size]]
+    out = np.empty(len(right), kind)
+    gather(addresses(held), *columns(chosen), out)
+    assert out.tobytes() == np.array(right, kind).tobytes()
+
+
+@given(st.data(), st.lists(st.lists(st.integers(0, 4), min_size=1), min_size=1, max_size=4))
+def test_gather_names__maps_values_by_the_table_of_each_array(
+    data: st.DataObject, arrays: list[list[int]]
+):
+    chosen = data.draw(places(arrays))
+    tables = [data.draw(st.lists(st.integers(0, 99), min_size=5, max_size=5)) for _ in arrays]
+    held = [np.array(own, np.int32) for own in arrays]
+    kept = [np.array(own, np.int32) for own in tables]
+    right = [tables[i][n] for i, start, size in chosen for n in arrays[i][start : start + size]]
+    out = np.empty(len(right), np.int32)
+    gather_names(addresses(held), addresses(kept), *columns(chosen), out)
+    assert out.tolist() == right
+
+
+MISSING = 65535
+BINS = 20
+
+
+def plain(ranks, is_first, terms):
+    counts, distances = np.zeros(3, np.int64), np.zeros((len(terms), 2 * BINS + 1), np.int64)
+    for level, row in enumerate(ranks):
+        for a, b in combinations(range(len(row)), 2):
+            differs = row[a] != row[b]
+            counts += (differs, row[a] == row[b] == MISSING, differs and is_first[level])
+            for d, term in enumerate(terms):
+                scaled = abs(term[level, a] - term[level, b]) * BINS
+                nearest = round(scaled)
+                if not differs:
+                    place = 0
+                elif abs(scaled - nearest) <= 1e-9 and nearest > 0:
+                    place = 2 * nearest
+                else:
+                    place = 2 * int(scaled) + 1
+                distances[d, place] += 1
+    return counts, distances
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_count_level_pairs__equals_plain_loops(seed: int):
+    rng = np.random.default_rng(seed)
+    ranks = np.sort(rng.integers(1, 9, (12, 7)), axis=0).astype(np.uint16)
+    ranks[rng.random(ranks.shape) < 0.3] = MISSING
+    is_first = rng.random(len(ranks)) < 0.3
+    rank = ranks.astype(float)
+    # 0.05 steps lie on the borders of bins, to rounding.
+    terms = np.stack([0.5 ** (rank - 1), 1 / np.log2(rank + 1), np.maximum(1 - 0.05 * rank, 0)])
+    terms[:, ranks == MISSING] = 0.0
+    counts, distances = np.zeros(3, np.int64), np.zeros((len(terms), 2 * BINS + 1), np.int64)
+    for part in (slice(0, 5), slice(5, None)):
+        args = (ranks[part], is_first[part], MISSING, np.ascontiguousarray(terms[:, part]))
+        count_level_pairs(*args, BINS, counts, distances)
+    expected = plain(ranks.tolist(), is_first, terms)
+    np.testing.assert_array_equal(counts, expected[0])
+    np.testing.assert_array_equal(distances, expected[1])
+    assert distances[:, 2::2].any()

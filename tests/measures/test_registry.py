@@ -1,22 +1,30 @@
-"""Checks of irmeta.testing on every registered measure: one test per measure and check."""
+"""Checks of every registered measure: one test per measure and check."""
 
 from __future__ import annotations
 
+import importlib.util
+import math
 from collections.abc import Callable
 from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 
+import ir_measures
 import numpy as np
 import pytest
+import pytrec_eval
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import irmeta
 from irmeta import testing
 from irmeta.errors import MeasureError
 from irmeta.measures.diversity.subtopics import intent_aware
-from irmeta.measures.names import parse_measure, registry
+from irmeta.measures.names import parse_measure, parse_measures, registry
 from irmeta.naming import Parameter
 from irmeta.testing.samples import QUERIES, Case, crowd, samples, view_for, written
 from support.examples import scaled
+from support.making import Track, down, tracks
 
 PER_RETRIEVED = (
     "it is a share of the docs retrieved: fewer docs can score more than all judged ones"
@@ -253,3 +261,119 @@ def test_scores__value_does_not_depend_on_other_measures(made_store):
         alone = made_store.scores(name, track="web")
         place = together.measures.index(alone.measures[0])
         np.testing.assert_array_equal(alone.values[0], together.values[place])
+
+
+ROOT = Path(__file__).parents[2]
+spec = importlib.util.spec_from_file_location("peer_names", ROOT / ".ci" / "peer_names.py")
+assert spec is not None
+assert spec.loader is not None
+peers = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(peers)
+REGISTRIES, CHOICES = peers.read()
+NAMES = [(program.split()[0], name) for program, of in REGISTRIES.items() for name in of]
+
+
+def params_of(program: str, name: str) -> dict[str, str]:
+    return next(of[name] for one, of in REGISTRIES.items() if one.startswith(program))
+
+
+@pytest.mark.parametrize(("program", "name"), NAMES)
+def test_peers__every_name_is_read_or_left_out_with_a_reason(program: str, name: str):
+    found = peers.meant(program, name, params_of(program, name), CHOICES)
+    why = peers.reason(program, name, CHOICES)
+    assert (found is None) != (why is None), f"{name}: {found} and {why}: see peers.toml"
+
+
+def test_peers__choices_name_measures_of_the_registries():
+    named = {(p, n) for part in ("ours", "left_out") for p, of in CHOICES[part].items() for n in of}
+    assert named <= set(NAMES)
+
+
+def test_peers__recorded_registries_are_those_of_installed_programs():
+    """data_fixtures/make_peer_registries.py records another version."""
+    installed = REGISTRIES.get(f"ir_measures {version('ir-measures')}")
+    if installed is not None:
+        assert set(installed) == set(ir_measures.measures.registry)
+    installed = REGISTRIES.get(f"pytrec_eval {version('pytrec-eval-terrier')}")
+    if installed is not None:
+        nicknamed = set().union(*pytrec_eval.supported_nicknames.values())
+        assert set(installed) == pytrec_eval.supported_measures | nicknamed
+
+
+@pytest.mark.parametrize("name", CHOICES["left_out"]["pytrec_eval"])
+def test_parse_measures__names_left_out_of_trec_eval_say_what_prints_them(name: str):
+    with pytest.raises(
+        MeasureError, match=r"trec_eval (prints a text|computes it .* trec_eval -R)"
+    ):
+        parse_measures(name)
+
+
+def test_page__is_written_by_its_script():
+    """Run .ci/peer_names.py where this fails."""
+    assert peers.PAGE.read_text(encoding="utf-8") == peers.page()
+
+
+KS = (1, 2, 3, 4, 5, 6, 8, 10, 20, 50)
+MONOTONE = (
+    *(
+        "R@{}",
+        "AllRel@{}",
+        "Success@{}",
+        "RR@{}",
+        "AP@{}",
+        "RBP@{}",
+        "RBP(gain=linear)@{}",
+        "ERR@{}",
+    ),
+    *("DCG@{}", "DCG(gain=exp)@{}", "Q@{}", "Q(beta=10,gain=linear)@{}"),
+)
+# One list [a, x], another [x, b]; a has grade 1, b 3, x 0. From k = 1 to k = 2 the pool grows by b.
+FALLING = {
+    "P@{}": (1, 1 / 2),
+    "AP(norm=min)@{}": (1, 1 / 2),
+    "AP(norm=pool)@{}": (1, 1 / 2),
+    "nDCG@{}": (1 / 3, 1 / (3 + 1 / math.log2(3))),
+    "nDCG(ideal=pool)@{}": (1, 1 / (3 + 1 / math.log2(3))),
+    "Q(norm=min)@{}": ((1 + 1) / (1 + 3), (1 + 1) / (1 + 3) / 2),
+    "Q(norm=min,ideal=pool)@{}": (1, (1 + 1) / (1 + 3) / 2),
+    "Q(norm=pool)@{}": ((1 + 1) / (1 + 3), (1 + 1) / (1 + 3) / 2),
+    "Q(norm=pool,ideal=pool)@{}": (1, (1 + 1) / (1 + 3) / 2),
+    "Q(ideal=pool)@{}": (1 / 2, (1 + 1) / (1 + 3) / 2),
+}
+
+
+def at_cutoffs(store: irmeta.Store, measure: str, track: str) -> np.ndarray:
+    """Return values [cutoff, query, system]."""
+    return store.scores([measure.format(k) for k in KS], track=track).values
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("measure", MONOTONE)
+def test_monotone_measures__never_decrease_on_synthetic_tracks(
+    measure: str, made_store: irmeta.Store
+):
+    for track in made_store.tracks:
+        assert (np.diff(at_cutoffs(made_store, measure, track), axis=0) >= -1e-12).all()
+
+
+@pytest.mark.exhaustive
+@settings(max_examples=scaled(30))
+@given(tracks())
+def test_monotone_measures__never_decrease_on_random_tracks(track: Track):
+    store = track.read()
+    names = [m.format(k) for m in MONOTONE for k in KS]
+    values = store.scores(names, track="t").values.reshape(len(MONOTONE), len(KS), -1)
+    assert (np.diff(values, axis=1) >= -1e-12).all()
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("measure", FALLING)
+def test_other_measures__decrease_on_a_counterexample(measure: str, tmp_path: Path):
+    track = Track(
+        {"own": {"q": down("a", "x")}, "other": {"q": down("x", "b")}},
+        {"q": {"a": 1, "b": 3, "x": 0}},
+    )
+    store = track.ingest(tmp_path)
+    frame = store.evaluate([measure.format(k) for k in (1, 2)], system="own", per_query=True)
+    assert frame["value"].to_list() == pytest.approx(FALLING[measure], rel=1e-12)
+    assert frame["value"][1] < frame["value"][0]

@@ -38,15 +38,6 @@ def test_ingest__unchanged_files_are_not_opened(two, store, monkeypatch):
     assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
 
 
-def test_ingest__touched_file_with_equal_content_is_unchanged(two, store):
-    states(two, store)
-    before = touched(store, but=".cache.json")
-    os.utime(two / "a/runs/s", ns=(1, 1))
-    os.utime(two / "b/qrels", ns=(1, 1))
-    assert states(two, store) == {"a": "unchanged", "b": "unchanged"}
-    assert touched(store, but=".cache.json") == before
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("lost", [None, b"", b'{"a"', b"[]", b"null", b'{"a":[]}', b'{"a":5}'])
 def test_ingest__lost_or_damaged_cache_is_harmless(two, store, lost):

@@ -103,13 +103,6 @@ def test_ingest__names_are_sorted_by_bytes(tmp_path, store):
     assert docs == ["9", "10", "B", "a", "b", "é"]  # the judged doc first
 
 
-def test_ingest__rank_order_skips_runs_with_fractional_ranks(tmp_path, store):
-    runs = {"t/runs/s": RUN, "t/runs/x": "1 Q0 a first 2 x\n", "t/qrels": QRELS}
-    with pytest.warns(SkippedRunWarning, match="t/runs/x: tie order `rank`, but some ranks"):
-        opened = irmeta.ingest(put(tmp_path / "c", runs), store, tie_order="rank")
-    assert opened.systems().drop_nulls("skip_reason")["system"].to_list() == ["x"]
-
-
 def test_ingest__duplicates_first_keeps_first_line(tmp_path, store):
     run = "1 Q0 a 1 1 s\n1 Q0 b 2 5 s\n2 Q0 a 1 9 s\n1 Q0 a 3 7 s\n1 Q0 c 4 0 s\n1 Q0 a 9 8 s\n"
     collection = put(tmp_path / "c", {"t/runs/s": run, "t/qrels": QRELS})

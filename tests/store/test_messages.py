@@ -21,11 +21,6 @@ def linked(tmp_path: Path) -> Path:
     return put(tmp_path / "c", {"t/runs/s": RUN, "t/qrels": QRELS})
 
 
-def test_read__link_to_an_outside_run_is_read(linked):
-    (linked / "t/runs/r").symlink_to(linked.parent / "elsewhere/r")
-    assert irmeta.read(linked).systems()["system"].to_list() == ["r", "s"]
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("content", "said"),

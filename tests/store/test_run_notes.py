@@ -73,20 +73,6 @@ def test_run_notes__one_for_each_kind_of_a_folder_a_store_and_data(collection, t
             assert (quiet.out, quiet.err) == (done.out, "")
 
 
-@pytest.mark.parametrize("command", [["evaluate"], ["compare", "--baseline", "good"]])
-def test_run_notes__are_facts_of_json(collection, run, command):
-    done = run(command[0], collection, "-m", "AP", "--format", "json", *command[1:])
-    found = json.loads(done.out)["facts"]["notes"]
-    assert begin(found) == WANTED
-    assert "`--tie-order rank` takes the rank column." in found[-1]
-
-
-def test_info__has_the_notes_on_runs(collection, run):
-    done = run("info", collection, "--format", "json")
-    assert begin(json.loads(done.out)["facts"]["notes"]) == WANTED
-    assert all(wanted in done.err for wanted in WANTED)
-
-
 def test_run_notes__no_word_on_runs_that_need_none(tmp_path, run):
     put(tmp_path, {"q": QRELS, "a": RUNS["good"], "b": RUNS["ok"]})
     done = run("compare", tmp_path / "q", tmp_path / "a", tmp_path / "b", "-m", "AP")
@@ -163,18 +149,6 @@ def test_run_notes__many_systems_are_counted(tmp_path, run):
         "s001 (5 of 6), s002 (5 of 6) and 97 more. By default they score the worst value. "
         "`--queries retrieved` leaves them out.",
     ]
-
-
-def test_run_notes__of_dicts(tmp_path):
-    qrels = {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}
-    runs = {
-        "x": {"q1": {"a": 2.0, "b": 1.0}},
-        "y": {"q2": {"b": 1.0}, "q3": {"c": 1.0}},
-        "z": {q: {"d": 1.0} for q in qrels},
-    }
-    dead, parts = irmeta.from_data(qrels, runs).run_notes()[1:]
-    assert dead.startswith("1 of 3 systems has no judged doc in any list, and others have: z.")
-    assert parts.startswith("x and y have lists for 2 sets of judged queries")
 
 
 def test_run_notes__several_tracks_name_the_track(tmp_path):

@@ -12,7 +12,7 @@ from irmeta.policies import ReadPolicy
 from irmeta.progress import showing
 from irmeta.store.ingest import ingest_collection
 from irmeta.store.layout import Layout
-from support.ingesting import CONFIG, QRELS, RUN, outcomes, put, states
+from support.ingesting import QRELS, RUN, outcomes, put, states
 
 BAD_RUNS = {
     "malformed": ("1 Q0 a 1\n", "line 1: 4 fields where a run has six: '1 Q0 a 1'"),
@@ -75,14 +75,6 @@ def test_ingest__folder_name_that_is_not_utf8_is_refused(two, store):
     (two / "a").rename(two / os.fsdecode(b"\xe9"))
     with pytest.raises(IrmetaError, match="UTF-8"):
         irmeta.ingest(two, store)
-
-
-def test_ingest__track_name_too_long_for_a_folder_is_refused(tmp_path, store):
-    track = "t" * 300
-    config = CONFIG.replace("[tracks.t]", f"[tracks.{track}]")
-    collection = put(tmp_path / "c", {"runs/s": RUN, "qrels": QRELS, "collection.toml": config})
-    with pytest.raises(IrmetaError, match=track[:60]):
-        irmeta.ingest(collection, store)
 
 
 def test_ingest__first_run_of_a_tag_is_kept_for_any_workers(tmp_path, store):

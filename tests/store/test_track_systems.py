@@ -1,4 +1,4 @@
-"""Names of the systems of a track: by tag, by file or by pattern, and warnings."""
+"""Systems of a track: names by tag, file or pattern, and properties of their runs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import irmeta
 from irmeta.errors import DataError, IrmetaError, NamesWarning, SkippedRunWarning
 from irmeta.store import read_track as reading
 from support.ingesting import CONFIG, QRELS, RUN, content, put, states
+from support.making import read_text
+from twins import measures as naive
 
 
 def tagged(tag: str, doc: str = "a") -> str:
@@ -166,3 +168,89 @@ def test_ingest__broken_track_fails_alone_and_is_listed_in_failures(tmp_path, st
     (collection / "b/qrels1").unlink()
     put(collection, {"b/qrels2": QRELS})
     assert irmeta.ingest(collection, store).failures == {}
+
+
+def noticed(made_store: irmeta.Store, column: str) -> dict[str, int]:
+    kept = made_store.systems().filter(pl.col("skip_reason").is_null())
+    return dict(kept.filter(pl.col(column) > 0).select("system", column).iter_rows())
+
+
+def test_systems__missing_and_unjudged_queries_of_synthetic_runs(made_store):
+    missing = {"birchDep": 1, "doumAuto": 2, "grebeAnchor": 2, "ibisBase": 1, "merlDense": 1}
+    assert noticed(made_store, "missing_queries") == missing
+    assert noticed(made_store, "unjudged_queries") == {"grebeQL": 1}
+    assert noticed(made_store, "duplicates") == noticed(made_store, "malformed") == {}
+    found = made_store.runs().filter(query="399").select("system").unique().collect()
+    assert found["system"].to_list() == ["grebeQL"]
+
+
+def test_systems__depths_and_short_lists_of_synthetic_runs(made_store):
+    deepest = noticed(made_store, "deepest_rank")
+    shallow = {"doumMan1": 60, "elmBase": 100, "ibisMan": 40, "merlTiny": 50}
+    assert {name: deepest[name] for name in shallow} == shallow
+    lengths = made_store.runs().group_by("track", "system", "query").len().collect()
+    short = lengths.filter(pl.col("len") < pl.col("len").max().over("system"))
+    assert sorted(short.select("system", "query", "len").rows()) == [
+        ("cedarBool", "903", 17),
+        ("cedarBool", "909", 4),
+        ("cedarBool", "914", 140),
+        ("cedarBool", "921", 9),
+        ("doumMan1", "904", 25),
+        ("doumMan1", "907", 13),
+        ("doumMan1", "912", 12),
+        ("doumMan1", "923", 18),
+        ("heronCat", "305", 15),
+        ("heronCat", "317", 7),
+        ("larkDoc2q", "130510", 11),
+    ]
+    only_relevant = made_store.runs("news").filter(system="doumMan1", query="907").collect()
+    assert only_relevant["grade"].to_list() == [1] * 13
+
+
+def test_systems__tied_rows_of_synthetic_runs(made_store):
+    systems = made_store.systems().filter(pl.col("rows") > 0)
+    share = dict(systems.select("system", pl.col("tied_rows") / pl.col("rows")).iter_rows())
+    tied = "aldBM25 aldDFR aldTitle cedarVec cedarLSI cedarRoc doumAuto doumExp heronCat kestBM25"
+    for system in (*tied.split(), "larkSplade"):
+        assert 0.145 < share[system] < 0.295, system
+    assert round(share["cedarBool"], 2) == 0.95
+    assert round(share["merlDense"], 2) == 0.19  # as float32
+
+
+def test_systems__notes_on_ranks_of_synthetic_runs(made_store):
+    lowest = made_store.runs().group_by("system").agg(pl.col("rank_given").min()).collect()
+    from_0 = lowest.filter(rank_given=0)["system"].sort().to_list()
+    assert from_0 == ["aldDesc", "birchRM3", "heronQE", "kestBM25p", "merlTiny"]
+    notes = made_store.systems().drop_nulls("notes").select("system", "notes").rows()
+    assert dict(notes) == {
+        "cedarFuse": "the rank column disagrees with the scores in 25 lists",
+        "finchDiv": "the rank column disagrees with the scores in 20 lists",
+    }
+
+
+@pytest.mark.real
+def test_info__real_tracks_are_complete(real_store):
+    facts = real_store.info().select("track", "systems", "skipped_runs", "rows", "deepest_rank")
+    assert facts.rows() == [
+        ("clef-ehealth-2015", 35, 0, 2_323_331, 1000),
+        ("clef-tar-2017", 6, 0, 409_803, 12_803),
+        ("legaldiv", 16, 0, 163_253, 37),
+        ("robust-2003", 17, 0, 1_510_973, 1000),
+        ("trec-covid-r1", 143, 0, 3_509_493, 1000),
+        ("web-2012", 8, 0, 259_144, 1000),
+    ]
+    covid = real_store.runs("trec-covid-r1").group_by("system")
+    assert covid.agg(pl.col("rank_given").min()).filter(rank_given=0).collect().height == 30
+    assert real_store.systems("trec-covid-r1")["pooled"].sum() == 56
+    commas = real_store.systems("legaldiv")["notes"].to_list()
+    assert all(note.startswith("decimal comma in ") for note in commas)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("track", ["legaldiv", "web-2012"])
+def test_runs__real_run_equals_naive_reader(real_store, shared, track):
+    for system, file in real_store.systems(track).select("system", "file").iter_rows():
+        lines = naive.read_run(read_text(shared / "tracks" / file).replace(",", "."))
+        rows = real_store.runs(track).filter(system=system).sort("position")
+        found = rows.select("query", "doc", "rank_given", "score").collect().rows()
+        assert found == [line[:4] for line in lines]
