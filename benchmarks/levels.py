@@ -18,16 +18,16 @@ import numpy as np
 from scipy import stats
 
 from irmeta.results.matrix import Matrix
+from irmeta.stats.datasets import change_of_mean
 from irmeta.stats.interactions import (
     class_moments,
     interaction_test,
     max_t_over_classes,
     reversal_p,
 )
+from irmeta.stats.paired import CLUSTERED_TESTS
 from irmeta.stats.pairs import BASELINE_TESTS, pairwise
 from irmeta.stats.replicates import over_clusters
-from irmeta.stats.snapshots import change_of_mean
-from irmeta.stats.weighted import CLUSTERED_TESTS
 
 SEED, RESAMPLES = 1, 500
 Line = tuple[str, np.ndarray]

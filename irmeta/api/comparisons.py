@@ -37,6 +37,7 @@ from irmeta.results.scores import without_zero_counts
 from irmeta.stats.baselines import relative_differences
 from irmeta.stats.discriminative_power import indistinguishable_groups
 from irmeta.stats.orders import round_means
+from irmeta.stats.paired import LEAST_CLUSTERS, linearised
 from irmeta.stats.pairs import (
     COMPLETE_TESTS,
     CORRECTION_NAMES,
@@ -45,7 +46,6 @@ from irmeta.stats.pairs import (
     printed_systems,
 )
 from irmeta.stats.rank_confidence import RankSets, rank_sets
-from irmeta.stats.weighted import LEAST_CLUSTERS, linearised
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Line, Part, Result, Summary, SummaryList
 from irmeta.trec.system_names import printed_names

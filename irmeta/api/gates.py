@@ -21,8 +21,8 @@ from irmeta.report.table_grid import grid
 from irmeta.results.matrix import Matrix, query_differences
 from irmeta.schema.columns import PLAIN
 from irmeta.schema.result_tables import GATE, GATE_QUERIES
+from irmeta.stats.paired import weighted_moments
 from irmeta.stats.pairs import COMPLETE_TESTS, Pairs
-from irmeta.stats.weighted import weighted_moments
 from irmeta.summaries import Result, Summary
 
 MOST_NAMED = 10

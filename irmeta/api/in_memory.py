@@ -32,8 +32,7 @@ from irmeta.trec.readers.files import refuse_without_tables
 from irmeta.trec.source import track_of_files
 
 if TYPE_CHECKING:
-    from irmeta.results.factors import Factor, Segments
-    from irmeta.results.query_weights import QueryWeights
+    from irmeta.results.factors import Factor, QueryWeights, Segments
 
 
 @shows_progress("Reading")
@@ -411,7 +410,7 @@ def evaluate(
         of_sets.append(evaluate_track(of_set, relevant_in_set(of_set, specs), workers))
     labels = list[str | None]()
     if any(of_queries is not None for of_queries in of_means):
-        from irmeta.results.query_weights import parts_by_query
+        from irmeta.results.factors import parts_by_query
 
         by_query = {"per_query": per_query, "selected": policy.selects_queries}
         of_sets, labels = parts_by_query(of_sets, *of_means, **by_query)

@@ -35,8 +35,10 @@ from irmeta.schema.result_tables import (
 from irmeta.stats.datasets import (
     LEAST_DATASETS,
     Datasets,
+    change_rows,
     dataset_rows,
     difference_limits,
+    drift_rows,
     effective_number,
     friedman,
     nemenyi,
@@ -46,7 +48,6 @@ from irmeta.stats.datasets import (
 )
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.replicates import over_clusters
-from irmeta.stats.snapshots import change_rows, drift_rows
 from irmeta.stats.tables import is_measure
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Line, Part, Result, Rows, Summary

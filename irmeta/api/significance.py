@@ -36,12 +36,12 @@ from irmeta.report import FORMATS
 from irmeta.report.figure_file import add_mark, images_of, offline
 from irmeta.report.figures import achieved_significance
 from irmeta.report.theme import to_spec, without_titles
-from irmeta.results.factors import Factor, Methods, Segments, Variants
+from irmeta.results.factors import Factor, Methods, QueryWeights, Segments, Variants
 from irmeta.results.matrix import Matrix, qrels_of
-from irmeta.results.query_weights import QueryWeights
 from irmeta.results.tidy_files import has_written, provenance, write_out
 from irmeta.stats.discriminative_power import asp, by_every_test, checked_levels, separation
 from irmeta.stats.interactions import SegmentTables, segment_tables
+from irmeta.stats.paired import CLUSTERED_TESTS, LEAST_CLUSTERS
 from irmeta.stats.pairs import (
     TEST_NAMES,
     against_baselines,
@@ -55,7 +55,6 @@ from irmeta.stats.replicates import (
     variant_tables,
 )
 from irmeta.stats.tables import facts_of_values
-from irmeta.stats.weighted import CLUSTERED_TESTS, LEAST_CLUSTERS
 from irmeta.store.scan import Tracks
 from irmeta.summaries import Result, Summary
 from irmeta.trec.readers.frames import as_frame

@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from irmeta.api.significance import Power
     from irmeta.api.stability import StoreStability
     from irmeta.measures.explain import Explanation
-    from irmeta.results.factors import Factor, Segments
-    from irmeta.results.query_weights import QueryWeights
+    from irmeta.results.factors import Factor, QueryWeights, Segments
     from irmeta.stats.leaderboards import Leaderboard
 
 Measures = str | Iterable[str]
@@ -272,7 +271,7 @@ class Store(OpenedStore):
         all_scores = evaluate_tracks(self.reader, track, specs, policy, workers, executor)
         labels = list[str | None]()
         if segments is not None or query_weights is not None:
-            from irmeta.results.query_weights import parts_by_query
+            from irmeta.results.factors import parts_by_query
 
             if segments is not None:
                 from irmeta.results.factors import Segments

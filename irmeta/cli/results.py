@@ -304,7 +304,7 @@ def compare(
     from irmeta.api.matrices import consistent_read, made_from, unjudged_of
     from irmeta.cli.comparison_tables import print_comparisons
     from irmeta.cli.score_tables import print_unjudged
-    from irmeta.results.query_weights import QueryWeights
+    from irmeta.results.factors import QueryWeights
 
     at_least = judged_share(judged_at_least, unjudged)
     max_drop = None if gating.max_drop is None else parsed_drops(gating.max_drop)

@@ -159,8 +159,7 @@ def evaluate(
     from irmeta.measures.pools import unjudged_measures
     from irmeta.rankings.load import evaluation_of
     from irmeta.rankings.view import needs_of
-    from irmeta.results.factors import Factor, Segments
-    from irmeta.results.query_weights import QueryWeights
+    from irmeta.results.factors import Factor, QueryWeights, Segments
     from irmeta.results.scores import checked_summaries, show_asked
     from irmeta.results.scores import wide as spread
 

@@ -23,13 +23,10 @@ from irmeta.naming import (
     states_parameter,
     texts_of,
 )
-from irmeta.preferences import interleaving, lexicographic, rpp
+from irmeta.preferences.rules import RULES
 from irmeta.preferences.spec import PreferenceRule
 from irmeta.rankings.judged import with_read_only_view
 from irmeta.rankings.view import Need, check_needs
-
-FAMILIES = (rpp, lexicographic, interleaving)
-"""Modules of preferences, in listing order."""
 
 ALIASES = {
     "rpp": "RPP",
@@ -66,10 +63,7 @@ def _adopt(rule: PreferenceRule) -> PreferenceRule:
 
 
 preference_registry: Registry[PreferenceRule] = Registry(
-    PreferenceRule,
-    "preference",
-    (rule for family in FAMILIES for rule in family.RULES),
-    adopt=_adopt,
+    PreferenceRule, "preference", RULES, adopt=_adopt
 )
 """All preferences by name, when called."""
 

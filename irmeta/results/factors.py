@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
+from typing import ClassVar, Self, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,8 @@ from irmeta.errors import (
 from irmeta.locations import not_a
 from irmeta.phrases import count
 from irmeta.rankings.track import Track, selected_queries
+from irmeta.results.matrix import Matrix
+from irmeta.results.scores import Scores
 from irmeta.store.scan import StoreReader, Tracks, each_track, read_table
 from irmeta.trec.streams import InputFile, file_sha256
 from irmeta.trec.text import read_csv_rows, refuse_rows
@@ -226,25 +228,8 @@ class Variants(Factor):
         )
 
 
-class ByQuery(Protocol):
-    """Results of one track by query, such as `Scores` and `Matrix`."""
-
-    @property
-    def track(self) -> str:
-        """Name of the track."""
-        ...
-
-    @property
-    def queries(self) -> tuple[str, ...]:
-        """Names of the queries."""
-        ...
-
-    def only_queries(self, places: np.ndarray, /) -> Any:
-        """Select queries by index."""
-        ...
-
-
-Part = TypeVar("Part", bound=ByQuery)
+ByQuery = TypeVar("ByQuery", Scores, Matrix)
+"""Results of one track by query."""
 
 
 @dataclass(frozen=True)
@@ -268,7 +253,7 @@ class Segments(Factor):
         grouped = rows.group_by("segment").agg("query").sort("segment")
         return {segment: set(queries) for segment, queries in grouped.iter_rows()}
 
-    def parts_of(self, results: Sequence[Part]) -> list[list[tuple[Part, str | None]]]:
+    def parts_of(self, results: Sequence[ByQuery]) -> list[list[tuple[ByQuery, str | None]]]:
         """Return each result, and its part of each segment with at least `LEAST_QUERIES` queries.
 
         The segment of a result itself is None. Warns of small segments and of queries in none, once
@@ -283,9 +268,9 @@ class Segments(Factor):
             track: usable_segments(members[track], track, sorted(queries[track]), "a value")
             for track in queries
         }
-        parts = list[list[tuple[Part, str | None]]]()
+        parts = list[list[tuple[ByQuery, str | None]]]()
         for result in results:
-            by_segment: list[tuple[Part, str | None]] = [(result, None)]
+            by_segment: list[tuple[ByQuery, str | None]] = [(result, None)]
             for segment in usable[result.track]:
                 is_member = [query in members[result.track][segment] for query in result.queries]
                 by_segment.append((result.only_queries(np.flatnonzero(is_member)), segment))
@@ -420,3 +405,102 @@ def usable_segments(
         place = f"track {track}: " if track else ""
         warn(f"{place}{note}", SegmentWarning, stacklevel=2)
     return [name for name, n in counts.items() if n >= LEAST_QUERIES]
+
+
+@dataclass(frozen=True)
+class QueryWeights(Factor):
+    """Weights of queries in means over queries, above 0: see `Factor`."""
+
+    value: ClassVar[str] = "weight"
+    keyword: ClassVar[str] = "query_weights"
+
+    @classmethod
+    def problems(cls) -> dict[str, pl.Expr]:
+        """Return what is wrong with a row: as of `Factor`, or a weight is no number above 0."""
+        weight = pl.col("weight").cast(pl.Float64, strict=False)
+        is_weight = (weight.is_finite() & (weight > 0)).fill_null(value=False)
+        missing, repeated = super().problems().items()
+        return dict([missing, ("the weight is not a number above 0", ~is_weight), repeated])
+
+    @classmethod
+    def typed(cls, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return rows with weights as numbers."""
+        return rows.with_columns(pl.col("weight").cast(pl.Float64))
+
+    def weigh(self, results: Sequence[ByQuery], *, selected: bool = False) -> list[ByQuery]:
+        """Return results whose means over queries are weighted.
+
+        Parameters
+        ----------
+        results
+            Results by query.
+        selected
+            Whether they are of selected queries, so that others may have a weight.
+
+        Raises
+        ------
+        DataError
+            If a query of the results has no weight or, unless `selected`, none of the results has
+            a query with a weight.
+        UsageError
+            If the mean of a measure is not arithmetic.
+        """
+        queries = dict[str, dict[str, None]]()
+        for result in results:
+            queries.setdefault(result.track, {}).update(dict.fromkeys(result.queries))
+            if isinstance(result, Scores) and result.averages:
+                name, how = next(iter(result.averages.items()))
+                raise UsageError(
+                    f"the average of {name} is no weighted mean (average: {how}): omit the measure "
+                    "or the weights of queries."
+                )
+        if not selected:
+            self._refuse_unknown(queries)
+        by_track = {track: self.by_name(track) for track in queries}
+        for track, of_track in queries.items():
+            missing = [query for query in of_track if query not in by_track[track]]
+            if missing:
+                listed = first_few([shown(query) for query in missing], "give each query a weight")
+                place = f" of track {track}" if track else ""
+                raise DataError(
+                    f"no weight for {len(missing):,} of {len(of_track):,} queries{place}: {listed}",
+                    file=self.source,
+                )
+        return [
+            replace(result, weights=np.array([by_track[result.track][q] for q in result.queries]))
+            for result in results
+        ]
+
+    def _refuse_unknown(self, queries: Mapping[str, Mapping[str, None]]) -> None:
+        """Raise `DataError` for the first query with a weight that no result has."""
+        every = set[str]().union(*queries.values())
+        for track, query in self.rows.select("track", "query").iter_rows():
+            known = every if track is None else queries.get(track, ())
+            if query not in known:
+                hint = did_you_mean(query, [*known])
+                problem = f"no value of the query {shown(query)}, which has a weight"
+                raise DataError(problem, file=self.source, fix=hint)
+
+
+def parts_by_query(
+    scores: list[Scores],
+    segments: Segments | pl.DataFrame | str | Path | None,
+    query_weights: QueryWeights | pl.DataFrame | str | Path | None,
+    *,
+    per_query: bool,
+    selected: bool,
+) -> tuple[list[Scores], list[str | None]]:
+    """Return scores with weighted means, followed by their segments, and the segment of each.
+
+    Without segments the second list is empty. For `selected` and errors see `QueryWeights.weigh`
+    and `Segments.parts_of`; raises UsageError for values `per_query` too.
+    """
+    for name, of_means in {"segments": segments, "query_weights": query_weights}.items():
+        if of_means is not None and per_query:
+            raise UsageError(f"`{name}` is for means: omit `per_query`.")
+    if query_weights is not None:
+        scores = QueryWeights.of(query_weights).weigh(scores, selected=selected)
+    if segments is None:
+        return scores, []
+    parts = [part for of in Segments.of(segments).parts_of(scores) for part in of]
+    return [part for part, _ in parts], [segment for _, segment in parts]

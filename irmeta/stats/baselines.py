@@ -16,7 +16,7 @@ from irmeta.equality import Units, pair_sum_tolerances, signs, sum_tolerances, t
 from irmeta.errors import UsageError, check_choice, check_share, check_whole, did_you_mean
 from irmeta.results.matrix import Matrix
 from irmeta.stats.paired import Differences, rank_sums_p
-from irmeta.stats.permutation_bootstrap import is_enumerated, sign_flips
+from irmeta.stats.permutation_bootstrap import critical_value, is_enumerated, sign_flips
 
 
 def max_t_test(
@@ -111,19 +111,8 @@ def max_t_test(
     reached = len(largest) - np.searchsorted(largest, observed - slack)
     p = reached / len(largest) if enumerated else (1 + reached) / (1 + len(largest))
     p[norm == 0.0] = 1.0
-    limit = _limit(largest, confidence, enumerated)
+    limit = critical_value(largest, confidence, is_every=enumerated)
     return p, _margins(differences, limit, queries)
-
-
-def _limit(largest: np.ndarray, confidence: float, enumerated: bool) -> float:
-    """Return the u that must be exceeded for p of at most 1 - confidence; infinite if none is."""
-    # Random flips do not include the observed signs, which count as one more.
-    more = 0 if enumerated else 1
-    # The factor guards the floor against rounding of, say, 0.05 * 10,001.
-    allowed = int(np.floor((1.0 - confidence) * (len(largest) + more) * (1.0 + 1e-12))) - more
-    if allowed < 1 - more:
-        return float("inf")
-    return float(largest[max(len(largest) - allowed - 1, 0)])
 
 
 def _margins(differences: np.ndarray, limit: float, queries: int) -> np.ndarray:

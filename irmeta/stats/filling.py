@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from irmeta.errors import UsageError
-from irmeta.stats.adoption import Estimate
-from irmeta.stats.judged_orders import means_of
+from irmeta.stats.judged_orders import Estimate, means_of
 from irmeta.stats.orders import kendall_tau_b, rank_rows
 from irmeta.stats.resampling import draw_counts
 

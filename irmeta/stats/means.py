@@ -12,9 +12,9 @@ from scipy.special import stdtrit
 from irmeta.errors import UsageError, check_choice, check_share, check_whole
 from irmeta.policies import MeanInterval
 from irmeta.results.scores import Scores
+from irmeta.stats.paired import LEAST_CLUSTERS, weighted_moments
 from irmeta.stats.replicates import grouped
 from irmeta.stats.resampling import draw_counts
-from irmeta.stats.weighted import LEAST_CLUSTERS, weighted_moments
 
 _CHUNK = 1 << 22  # cells of drawn counts held at once
 

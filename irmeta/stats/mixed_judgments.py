@@ -9,7 +9,7 @@ import polars as pl
 
 from irmeta.errors import UsageError, check_whole
 from irmeta.results.matrix import Matrix
-from irmeta.stats.orders import kendall_tau_b, round_means
+from irmeta.stats.orders import tau_of_means
 from irmeta.stats.prediction_powered import common_values
 
 TAUS = (0.9, 0.95)
@@ -190,7 +190,7 @@ class _Prefixes:
 def _tau(x: np.ndarray | None, y: np.ndarray | None) -> np.ndarray | None:
     if x is None or y is None:
         return None
-    return kendall_tau_b(round_means(x), round_means(y), True)
+    return tau_of_means(x, y)
 
 
 def _summarised(*pairs: list[np.ndarray | None]) -> list[float]:

@@ -134,6 +134,11 @@ def kendall_tau_b(x: np.ndarray, y: np.ndarray, paired: bool = False) -> np.ndar
     return np.where(known, np.where(is_exact, np.sign(agreed), tau), np.nan)
 
 
+def tau_of_means(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Compute tau-b of the same rows of means [row, system], which tie if equal to 12 digits."""
+    return kendall_tau_b(round_means(x), round_means(y), True)
+
+
 def tau_ap(x: np.ndarray, y: np.ndarray, paired: bool = False) -> np.ndarray:
     """Compute the AP correlation of estimates y with references x, which is not symmetric.
 

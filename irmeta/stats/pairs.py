@@ -14,21 +14,25 @@ from irmeta.errors import UsageError, check_share, check_whole, did_you_mean
 from irmeta.phrases import count
 from irmeta.policies import Alternative
 from irmeta.results.matrix import Matrix
-from irmeta.stats import weighted
 from irmeta.stats.baselines import cross, max_t_test, one_sided_limits, one_sided_p, side_of
 from irmeta.stats.corrections import SIMULTANEOUS, adjusted, interval_confidence, joint_tests
 from irmeta.stats.paired import (
+    CLUSTERED_TESTS,
+    WEIGHTED_TESTS,
     Differences,
     check_alpha,
     check_finite,
+    linearised,
     paired_differences,
     sign_test,
     unpaired_differences,
+    weighted_differences,
     wilcoxon_test,
 )
 from irmeta.stats.permutation_bootstrap import (
     bootstrap,
     check_percentiles,
+    critical_value,
     defined_tests,
     permutation_p,
 )
@@ -342,7 +346,7 @@ def pairwise(
     ----------
     matrix : Matrix
         Values of one measure; NaN: undefined. With `weights`, means are weighted, and so are the
-        tests ``t`` (see `irmeta.stats.weighted`) and ``permutation`` (signs of weight times
+        tests ``t`` (see `irmeta.stats.paired`) and ``permutation`` (signs of weight times
         difference), the only ones with a weighted form.
     test : str, default 't'
         Tests of two systems at a time, on the queries where both have a value:
@@ -437,18 +441,20 @@ def pairwise(
             None,
         )
     if weights is not None:
-        differences = weighted.weighted_differences(values, weights)
+        differences = weighted_differences(values, weights)
         weights = weights / weights.mean()
         if test in ("permutation", "max-t", "hsd-randomised"):  # of sums over clusters
             values, units = values * weights[:, None], units * np.sqrt(np.mean(weights**2))
         elif test == "bootstrap-max-t":
-            values = weighted.linearised(seen).values
+            values = linearised(seen).values
     else:
         is_pooled = test in POOLED_TESTS
         differences = unpaired_differences(values) if is_pooled else paired_differences(values)
     place = matrix.systems.index(baseline) if baseline is not None else 0
     if test in BASELINE_TESTS:
-        result = _against(place, values, differences, confidence, resamples, rng, units, side)
+        p, margin = max_t_test(values, place, resamples, rng, confidence, units, side)
+        p, margin = cross(p, place, 1.0), cross(margin, place, 0.0)
+        result = p, differences.mean - margin, differences.mean + margin, None
     elif side:
         p = one_sided_p(test, values, differences, place, side, resamples, rng, units)
         is_t = test in ("t", "t-unpaired")
@@ -596,7 +602,7 @@ def _check(
     adjusted(np.empty(0), correction)
     if test in COMPLETE_TESTS and correction != "none":
         raise UsageError(f"{test} already controls the family-wise error: use correction 'none'.")
-    usable = weighted.CLUSTERED_TESTS if clusters else weighted.WEIGHTED_TESTS
+    usable = CLUSTERED_TESTS if clusters else WEIGHTED_TESTS
     if (clusters or matrix.weights is not None) and test not in usable:
         listed = f"{', '.join(usable[:-1])} or {usable[-1]}"
         form = "clusters" if clusters else "weights"
@@ -637,24 +643,6 @@ def _tested_pairs(systems: tuple[str, ...], baseline: str | None) -> np.ndarray:
     return mask
 
 
-def _against(
-    baseline: int,
-    values: np.ndarray,
-    differences: Differences,
-    confidence: float,
-    resamples: int,
-    rng: int | np.random.Generator,
-    units: Units,
-    side: int,
-) -> _TestResult:
-    """Run the max-t test; p and intervals of other pairs are NaN."""
-    p_and_margin = max_t_test(values, baseline, resamples, rng, confidence, units, side)
-    p, margin = (
-        cross(column, baseline, here) for column, here in zip(p_and_margin, (1.0, 0.0), strict=True)
-    )
-    return p, differences.mean - margin, differences.mean + margin, None
-
-
 def _tested(
     test: str,
     values: np.ndarray,
@@ -672,28 +660,14 @@ def _tested(
         return p, None, None, lead
     if test == "permutation":
         return permutation_p(values, resamples, rng, units), None, None, None
+    from irmeta.stats import hsd  # imported late: only tests of all pairs at once need its kernels
+
     if test == "bootstrap-max-t":
-        from irmeta.stats.pair_bootstrap import max_t_pairs  # imported late, as in `_family`
-
-        p, margin = max_t_pairs(values, resamples, rng, confidence)
-        return p, differences.mean - margin, differences.mean + margin, None
-    p, margin = _family(test, values, confidence, resamples, rng, units)
-    return p, differences.mean - margin, differences.mean + margin, None
-
-
-def _family(
-    test: str,
-    values: np.ndarray,
-    confidence: float,
-    resamples: int,
-    rng: int | np.random.Generator,
-    units: Units,
-) -> tuple[np.ndarray, float]:
-    """Compute p of an hsd test, and half the width of every pair's interval."""
-    from irmeta.stats import hsd  # imported late: only these tests need its kernel and tables
-
-    if test != "hsd-randomised":
+        p, margin = hsd.max_t_pairs(values, resamples, rng, confidence)
+    elif test == "hsd-randomised":
+        ranges = hsd.mean_ranges(values, resamples, rng)
+        p, margin = hsd.range_p(values, ranges, units), critical_value(ranges, confidence)
+    else:
         design = "one-way" if test == "hsd" else "blocked"
-        return hsd.tukey_hsd(values, design), hsd.tukey_margin(values, confidence, design)
-    ranges = hsd.mean_ranges(values, resamples, rng)
-    return hsd.range_p(values, ranges, units), hsd.range_margin(ranges, confidence)
+        p, margin = hsd.tukey_hsd(values, design), hsd.tukey_margin(values, confidence, design)
+    return p, differences.mean - margin, differences.mean + margin, None

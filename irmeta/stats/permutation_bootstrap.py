@@ -9,7 +9,7 @@ import numpy as np
 from irmeta.equality import Units, of_pairs, pair_sum_tolerances, sum_tolerances
 from irmeta.errors import UsageError, check_share, check_whole
 from irmeta.kernels.pair_statistics import count_as_far, resampled_means, weighted_sums
-from irmeta.stats.paired import square
+from irmeta.stats.paired import shared_queries, square
 
 EXACT = 16
 """Largest number of queries for which all sign flips are enumerated."""
@@ -57,8 +57,7 @@ def permutation_p(
     upper = np.triu(np.ones((systems, systems), bool), 1)
     count = counts[upper]
     p = count / 2.0 ** max(queries - 1, 0) if exact else (1 + count) / (1 + resamples)
-    known = (~np.isnan(values)).astype(np.float64)
-    p[(known.T @ known)[upper] == 0] = np.nan
+    p[shared_queries(values)[upper] == 0] = np.nan
     return square(p, upper)
 
 
@@ -167,6 +166,22 @@ def sign_flips(
             yield bits[part] * 2.0 - 1.0
 
 
+def critical_value(largest: np.ndarray, confidence: float, *, is_every: bool = False) -> float:
+    """Return what a statistic must exceed for p of at most ``1 - confidence``.
+
+    `largest` are ascending statistics of random permutations or resamples, or of every permutation:
+    random ones do not include the sample, which counts as one more. Infinite if there are too few
+    for such a p.
+    """
+    check_share("confidence", confidence)
+    more = 0 if is_every else 1
+    # The factor guards the floor against rounding of, say, 0.05 * 100,001.
+    allowed = int(np.floor((1.0 - confidence) * (len(largest) + more) * (1.0 + 1e-12))) - more
+    if allowed < 1 - more:
+        return float("inf")
+    return float(largest[max(len(largest) - allowed - 1, 0)])
+
+
 def query_counts(draws: np.ndarray) -> np.ndarray:
     """Count how often each resample draws each query: int64 [resample, query].
 
@@ -194,16 +209,14 @@ def bootstrap_means(values: np.ndarray, draws: np.ndarray) -> np.ndarray:
 
 def defined_tests(values: np.ndarray, tested: np.ndarray) -> int:
     """Count the tested pairs that share enough queries for a p-value."""
-    known = (~np.isnan(values)).astype(np.float64)
-    return int(((known.T @ known)[tested] > 1).sum())
+    return int((shared_queries(values)[tested] > 1).sum())
 
 
 def check_percentiles(test: str, values: np.ndarray, tested: np.ndarray) -> None:
     """Refuse percentile intervals of all pairs at once by few queries: they are too narrow."""
     if test != "bootstrap":
         return
-    known = (~np.isnan(values)).astype(np.float64)
-    shared = (known.T @ known)[tested]
+    shared = shared_queries(values)[tested]
     least = int(shared[shared > 1].min(initial=LEAST_PERCENTILE))
     if least < LEAST_PERCENTILE:
         raise UsageError(

@@ -17,10 +17,11 @@ from irmeta.results.matrix import Matrix
 from irmeta.results.verdicts import Preference, Source, Verdicts
 from irmeta.stats.aggregation import loses, power_steps
 from irmeta.stats.corrections import adjusted, interval_confidence
-from irmeta.stats.hsd import permuted, range_margin, reached_p
+from irmeta.stats.hsd import permuted, reached_p
 from irmeta.stats.orders import rank_rows
 from irmeta.stats.paired import Differences, square
 from irmeta.stats.pairs import Pairs
+from irmeta.stats.permutation_bootstrap import critical_value
 from irmeta.stats.rank_confidence import RankSets, rank_sets
 from irmeta.stats.resampling import Plan, correlate_samples
 
@@ -423,4 +424,4 @@ def _randomised(
         table[query] = values
     statistics = permuted(permuted_preferences, table, resamples, rng, workers=workers)
     p = reached_p(np.abs(differences.mean) - tolerance(size), statistics)
-    return p, range_margin(statistics, confidence)
+    return p, critical_value(statistics, confidence)

@@ -12,9 +12,9 @@ from scipy.special import ndtri
 from irmeta.errors import UsageError, check_choice, check_share
 from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
-from irmeta.stats.hsd import range_margin
+from irmeta.stats.hsd import Errors, PairBootstrap, pair_bootstrap
 from irmeta.stats.orders import rank_rows
-from irmeta.stats.pair_bootstrap import Errors, PairBootstrap, pair_bootstrap
+from irmeta.stats.permutation_bootstrap import critical_value
 from irmeta.summaries import Result, Summary
 
 Sets = Literal["simultaneous", "marginal"]
@@ -224,7 +224,7 @@ def _sure(
         is_open = tested > 0 if is_open is None else is_open  # without spread in no resample
         if sets == "simultaneous":
             largest = largest.max(axis=0, initial=0.0, keepdims=True)
-        limits = [range_margin(np.sort(row), confidence) for row in largest]
+        limits = [critical_value(np.sort(row), confidence) for row in largest]
         limit = np.broadcast_to(np.array(limits), len(tested))
         order = np.sign(boot.ratio) * (is_open & (np.abs(boot.ratio) > limit[:, None]))
         if not step_down or np.array_equal(order, sure):

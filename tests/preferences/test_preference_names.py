@@ -10,7 +10,6 @@ import pytest
 
 import irmeta
 from irmeta.errors import EntryPointWarning, MeasureError
-from irmeta.preferences.lexicographic import RULES
 from irmeta.preferences.registry import (
     ALIASES,
     is_preference,
@@ -18,6 +17,9 @@ from irmeta.preferences.registry import (
     parse_preferences,
     preference_registry,
 )
+from irmeta.preferences.rules import RULES
+
+LEXI_RECALL = next(rule for rule in RULES if rule.name == "LexiRecall")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,7 @@ def installed(monkeypatch):
 
 
 def test_registry__entry_point_preference_is_computed(installed):
-    mine = replace(RULES[0], name="Mine")
+    mine = replace(LEXI_RECALL, name="Mine")
     installed(Entry("mine", "their.module:MINE", mine))
     view = irmeta.JudgedRanks.from_arrays(np.array([[1, 2]]), np.array([1]))
     (found,) = irmeta.preferences_of(view, "Mine")
@@ -125,7 +127,9 @@ def test_registry__preferences_of_other_packages_cannot_change_a_view(installed)
     def hostile(view, params, k):
         view.sorted_ranks(1)[0][:] = 1
 
-    installed(Entry("mine", "their.module:MINE", replace(RULES[0], name="Mine", compare=hostile)))
+    installed(
+        Entry("mine", "their.module:MINE", replace(LEXI_RECALL, name="Mine", compare=hostile))
+    )
     view = irmeta.JudgedRanks.from_arrays(np.array([[1, 2], [3, 0]]), np.array([1, 1]))
     before = irmeta.preferences_of(view, "RPP")[0].means().tolist()
     with pytest.raises(MeasureError, match=r"preference Mine failed: ValueError: .*read-only"):
@@ -134,11 +138,11 @@ def test_registry__preferences_of_other_packages_cannot_change_a_view(installed)
 
 
 def test_registry__entry_point_that_cannot_be_loaded_is_warned_of(installed):
-    taken = Entry("taken", "a:B", [replace(RULES[0], name="RPP")])
+    taken = Entry("taken", "a:B", [replace(LEXI_RECALL, name="RPP")])
     wrong = Entry("wrong", "c:D", ["text"])
     absent = Entry("absent", "e:F", ImportError("no module"))
-    alias = Entry("alias", "g:H", replace(RULES[0], name="rpp"))
-    broken = Entry("broken", "i:J", replace(RULES[0], name="Broken", needs=lambda params: 1 / 0))
+    alias = Entry("alias", "g:H", replace(LEXI_RECALL, name="rpp"))
+    broken = Entry("broken", "i:J", replace(LEXI_RECALL, name="Broken", needs=lambda params: 1 / 0))
     installed(taken, wrong, absent, alias, broken)
     with pytest.warns(EntryPointWarning) as warned:
         names = preference_registry().keys()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import irmeta
 from irmeta.preferences.registry import preference_registry
-from irmeta.preferences.rpp import RULES
+from irmeta.preferences.rules import RULES
 from irmeta.results.verdicts import BlockPreferences
 from irmeta.testing import PREFERENCE_CHECKS, check_preference
 from irmeta.testing.preference_checks import PreferenceSubject

@@ -13,10 +13,10 @@ from scipy import stats
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.stats.means import cluster_intervals
+from irmeta.stats.paired import CLUSTERED_TESTS
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.replicates import grouped, over_clusters, variant_rows
 from irmeta.stats.resampling import draw_counts
-from irmeta.stats.weighted import CLUSTERED_TESTS
 
 SIZES = (1, 4, 2, 3, 2, 1, 5)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from irmeta.stats import judged_orders as orders
-from irmeta.stats.decisiveness import SHAPES, decisiveness
+from irmeta.stats.judged_orders import SHAPES, decisiveness
 from twins import judges as twin
 
 SEED = np.random.SeedSequence(0)

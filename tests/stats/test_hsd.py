@@ -18,6 +18,7 @@ from scipy.stats import tukey_hsd as scipy_tukey_hsd
 from irmeta.errors import UsageError
 from irmeta.kernels.permutation import permuted_ranges
 from irmeta.stats import hsd
+from irmeta.stats.permutation_bootstrap import critical_value
 from support.examples import scaled
 from twins import significance as naive
 
@@ -121,7 +122,7 @@ def test_hsd__significant_where_the_interval_excludes_zero():
     for p, margin in (
         (hsd.tukey_hsd(values), hsd.tukey_margin(values)),
         (hsd.tukey_hsd(values, "blocked"), hsd.tukey_margin(values, design="blocked")),
-        (randomised_hsd(values, 999), hsd.range_margin(hsd.mean_ranges(values, 999, 0), 0.95)),
+        (randomised_hsd(values, 999), critical_value(hsd.mean_ranges(values, 999, 0), 0.95)),
     ):
         assert 0 < (p <= 0.05).sum() < p.size - 8
         assert ((p <= 0.05) == (distance > margin)).all()
@@ -233,14 +234,14 @@ def test_mean_ranges__independent_of_batches_and_workers(monkeypatch: pytest.Mon
     assert (ranges_of(values, 60, start=40) == first[40:]).all()
 
 
-def test_range_margin__infinite_for_too_few_resamples():
-    assert hsd.range_margin(np.arange(18.0), 0.95) == np.inf
-    assert hsd.range_margin(np.arange(19.0), 0.95) == 18.0
-    assert hsd.range_margin(np.arange(9.0), 0.9) == 8.0  # as a float 1 - 0.9 is less than 0.1
-    assert hsd.range_margin(np.arange(100_000.0), 0.95) == 95_000.0
+def test_critical_value__infinite_for_too_few_resamples():
+    assert critical_value(np.arange(18.0), 0.95) == np.inf
+    assert critical_value(np.arange(19.0), 0.95) == 18.0
+    assert critical_value(np.arange(9.0), 0.9) == 8.0  # as a float 1 - 0.9 is less than 0.1
+    assert critical_value(np.arange(100_000.0), 0.95) == 95_000.0
     for wrong in (0.0, 1.0, 95.0):
         with pytest.raises(UsageError, match="between 0 and 1"):
-            hsd.range_margin(np.arange(19.0), wrong)
+            critical_value(np.arange(19.0), wrong)
     with pytest.raises(UsageError, match="resamples = 0 is not"):
         randomised_hsd(made(3, 3), 0)
 

@@ -224,7 +224,7 @@ def test_rank_sets__simultaneous_coverage_of_1000_tables(kind, queries, spread):
 
 @pytest.mark.exhaustive
 def test_rank_sets__fixed_errors_of_ten_queries_would_not_cover(monkeypatch):
-    monkeypatch.setattr("irmeta.stats.pair_bootstrap.LEAST_FIXED", 10)
+    monkeypatch.setattr("irmeta.stats.hsd.LEAST_FIXED", 10)
     assert coverage(300, 10, 0.001, "normal", 399, "fixed")[0] < 0.85
 
 

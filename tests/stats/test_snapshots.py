@@ -10,8 +10,8 @@ from scipy import stats
 
 import irmeta
 from irmeta.errors import UsageError
-from irmeta.stats.snapshots import _exchanged as exchanged
-from irmeta.stats.snapshots import change_of_mean
+from irmeta.stats.datasets import _exchanged as exchanged
+from irmeta.stats.datasets import change_of_mean
 
 SYSTEMS = tuple("abcde")
 

@@ -13,7 +13,7 @@ from scipy.special import stdtr, stdtrit
 import irmeta
 from irmeta.results.matrix import Matrix
 from irmeta.stats.means import mean_intervals
-from irmeta.stats.weighted import weighted_moments
+from irmeta.stats.paired import weighted_moments
 from twins.weighted import weighted_sign_flips, weighted_t
 
 

@@ -11,7 +11,7 @@ import pytest
 import irmeta
 from irmeta.errors import UsageError
 from irmeta.rankings.derive.lists import rank_by_grades
-from irmeta.stats.adoption import Adoption, circular_effect
+from irmeta.stats.judged_orders import Adoption, circular_effect
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.original.judges.adoption import circularity
 from support.undrawn import draw_nothing

@@ -10,7 +10,7 @@ import pytest
 
 import irmeta
 from irmeta.errors import IrmetaError, UsageError
-from irmeta.stats.alternative_annotator import alternative_annotator_test, expected_ndcg
+from irmeta.stats.label_agreement import alternative_annotator_test, expected_ndcg
 from irmeta.studies.framework.study_results import StudyResults
 from support.undrawn import draw_nothing
 from twins import judges as twin

@@ -12,7 +12,7 @@ from scipy.stats import ttest_ind
 import irmeta
 from irmeta.errors import IrmetaError
 from irmeta.results.averages import PermutedMeans
-from irmeta.stats.families import Families, family_bias
+from irmeta.stats.bias import Families, family_bias
 from support.undrawn import draw_nothing
 from twins import judges as twin
 

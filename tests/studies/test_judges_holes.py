@@ -15,8 +15,8 @@ import pytest
 
 import irmeta
 from irmeta.errors import UsageError
-from irmeta.stats.adoption import Estimate
 from irmeta.stats.filling import Effect, Orders, mapped_grades, mean_grades
+from irmeta.stats.judged_orders import Estimate
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.judges.adoption import ranked_docs
 from irmeta.studies.original.judges.holes import LabelledLists, PartialPools, hole_tables

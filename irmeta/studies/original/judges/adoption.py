@@ -15,7 +15,7 @@ from irmeta.measures.names import parse_measures
 from irmeta.preferences.registry import is_preference
 from irmeta.rankings.derive.lists import rank_by_grades
 from irmeta.stats import judged_orders as orders
-from irmeta.stats.adoption import Adoption, Estimate, Values, circular_effect
+from irmeta.stats.judged_orders import Adoption, Estimate, Values, circular_effect
 from irmeta.studies.original.judges.judged_track import JudgedTrack, Sides, common_names
 
 Row = dict[str, Any]

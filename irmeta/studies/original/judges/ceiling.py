@@ -13,9 +13,14 @@ from scipy.special import stdtrit
 
 from irmeta.phrases import listed
 from irmeta.stats import judged_orders as orders
-from irmeta.stats.adoption import Estimate
-from irmeta.stats.alternative_annotator import alternative_annotator_test, expected_ndcg
-from irmeta.stats.label_agreement import AgreementOptions, LabelPairs, query_intervals
+from irmeta.stats.judged_orders import Estimate
+from irmeta.stats.label_agreement import (
+    AgreementOptions,
+    LabelPairs,
+    alternative_annotator_test,
+    expected_ndcg,
+    query_intervals,
+)
 from irmeta.stats.orders import kendall_tau_b
 from irmeta.stats.resampling import draw_counts
 from irmeta.studies.original.judges.judged_track import JudgedTrack

@@ -26,8 +26,13 @@ from irmeta.stats.conclusions import (
     pair_signs,
     survival_limits,
 )
-from irmeta.stats.decisiveness import Decisiveness, decisiveness
-from irmeta.stats.judged_orders import many_query_tau, order_loss, split_taus
+from irmeta.stats.judged_orders import (
+    Decisiveness,
+    decisiveness,
+    many_query_tau,
+    order_loss,
+    split_taus,
+)
 from irmeta.stats.label_agreement import AgreementOptions, LabelPairs
 from irmeta.stats.mixed_judgments import least_labelled, mixtures
 from irmeta.stats.orders import kendall_tau_b, rank_rows, round_means

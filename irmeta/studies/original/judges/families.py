@@ -14,7 +14,7 @@ from irmeta.measures.drawn_labels import is_doc_sum, permuted_means
 from irmeta.measures.names import parse_measures
 from irmeta.phrases import listed
 from irmeta.preferences.registry import is_preference
-from irmeta.stats.families import Families, family_bias
+from irmeta.stats.bias import Families, family_bias
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.judges.judged_track import JudgedTrack, of_shared_pairs
 
