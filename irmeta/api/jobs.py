@@ -22,9 +22,9 @@ from irmeta.report import parse_formats
 from irmeta.store.ingest import Outcome, ingest_collection
 from irmeta.store.layout import Layout, is_store, store_folder
 from irmeta.store.scan import Tracks, tracks_of
-from irmeta.studies.framework.function import options_on
 from irmeta.studies.framework.plan import check_folder
 from irmeta.studies.framework.recorded_files import PARTS
+from irmeta.studies.framework.registry import options_on
 from irmeta.studies.framework.runner import Batch, run
 from irmeta.studies.framework.study import RunOptions
 from irmeta.studies.framework.study_results import StudyResults

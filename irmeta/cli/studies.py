@@ -237,7 +237,7 @@ def bundle(
     ] = False,
 ) -> None:
     """Pack tables, options and pages of finished studies in one file with checksums."""
-    from irmeta.studies.framework.bundle import bundle as pack
+    from irmeta.studies.framework.study_results import bundle as pack
 
     packed = pack(str(folder), str(out), figures=figures, force=force)
     note(f"{packed.height:,} files, {packed['bytes'].sum():,} bytes in {out}")
@@ -266,7 +266,7 @@ def _command(one: Study) -> typer.Typer:
 
     def call(context: typer.Context, **given: Any) -> None:
         from irmeta.cli.batches import print_study
-        from irmeta.studies.framework.function import options_on
+        from irmeta.studies.framework.registry import options_on
         from irmeta.studies.framework.runner import run
         from irmeta.studies.framework.study_results import StudyResults
 

@@ -27,7 +27,7 @@ def __getattr__(name: str) -> Any:
 
         return claims
     if name == "bundle":
-        from irmeta.studies.framework.bundle import bundle
+        from irmeta.studies.framework.study_results import bundle
 
         return bundle
     if name == "run_all":
@@ -36,8 +36,7 @@ def __getattr__(name: str) -> Any:
         return run_all
     if name.startswith("_"):
         raise AttributeError(f"module 'irmeta.studies' has no attribute {name!r}")
-    from irmeta.studies.framework.function import function_of
-    from irmeta.studies.framework.registry import find, study_modules
+    from irmeta.studies.framework.registry import find, function_of, study_modules
 
     if (study := name.replace("_", "-")) not in study_modules():
         raise AttributeError(f"module 'irmeta.studies' has no attribute {name!r}")

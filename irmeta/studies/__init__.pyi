@@ -6,7 +6,7 @@ from typing import Literal
 
 from irmeta.api import Store
 from irmeta.store.scan import StoreReader
-from irmeta.studies.framework.bundle import bundle as bundle
+from irmeta.studies.framework.study_results import bundle as bundle
 from irmeta.studies.framework.claim_matrix import claim_matrix as claim_matrix
 from irmeta.studies.framework.study_results import claims as claims
 from irmeta.progress import Progress

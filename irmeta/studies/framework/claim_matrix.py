@@ -36,14 +36,6 @@ from irmeta.studies.framework.claim_print import (
     papers_of,
     with_levels,
 )
-from irmeta.studies.framework.claim_tracks import (
-    CLAIM_TRACKS,
-    FACTS,
-    Order,
-    facts_of_tracks,
-    in_order,
-    with_stated,
-)
 from irmeta.studies.framework.claims import margin, steps_after
 from irmeta.studies.framework.study import (
     CLAIMS,
@@ -61,6 +53,14 @@ from irmeta.studies.framework.study_results import (
     sources_in_words,
     sources_of,
     with_claims,
+)
+from irmeta.studies.framework.track_groups import (
+    CLAIM_TRACKS,
+    FACTS,
+    Order,
+    facts_of_tracks,
+    in_order,
+    with_stated,
 )
 from irmeta.summaries import Part, Result, Rows, Summary
 

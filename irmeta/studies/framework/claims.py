@@ -384,8 +384,7 @@ def _decided(
 def _votes(verdicts: Mapping[str, Verdict], groups: Mapping[str, str]) -> Row:
     """Return the exact interval of the share of groups of tracks that hold.
 
-    A group votes as most of its tracks on which the claim holds or fails; equally many, or none,
-    are no vote.
+    A group votes as most of its tracks that hold or fail; equally many, or none, are no vote.
     """
     ballots: dict[str, int] = {}
     for track, decision in verdicts.items():

@@ -32,7 +32,7 @@ from irmeta.studies.framework.recorded_files import (
     recorded_tracks,
 )
 from irmeta.studies.framework.study import ClaimRunOptions, RunOptions, Study
-from irmeta.studies.framework.systems import FACTS, ROLES
+from irmeta.studies.framework.track_view import SIDE_FACTS, SIDE_ROLES
 
 
 def check_named(options: Options, store: StoreReader, tracks: Sequence[str]) -> None:
@@ -158,15 +158,15 @@ class _Known:
 CHECKS: dict[str, Callable[[_Known, str, str], None]] = {
     "system": _Known.check_system,
     "systems": partial(_Known.check_system, facts=("group", "type")),
-    "side": partial(_Known.check_system, facts=FACTS, roles=ROLES),
+    "side": partial(_Known.check_system, facts=SIDE_FACTS, roles=SIDE_ROLES),
     "query": _Known.check_query,
     "qrels": _Known.check_set,
     "judge": _Known.check_judge,
     "graded": _Known.check_graded,
 }
 """Checks by what an option names: ``system``; ``systems``, also by group or type; ``side`` of a
-comparison, see `irmeta.studies.framework.systems`; ``query``; ``qrels``, a qrels set; ``judge``, a
-set or ``NAME=FILE``; ``graded``, ``NAME=GRADE`` of such a judge."""
+comparison, see `irmeta.studies.framework.track_view.systems_of`; ``query``; ``qrels``, a qrels set;
+``judge``, a set or ``NAME=FILE``; ``graded``, ``NAME=GRADE`` of such a judge."""
 
 
 def _check_included(known: _Known, options: TrackOptions) -> None:

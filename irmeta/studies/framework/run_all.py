@@ -24,11 +24,16 @@ from irmeta.studies.framework.claim_matrix import (
     ClaimMatrix,
     matrix_of,
 )
-from irmeta.studies.framework.claim_tracks import CLAIM_TRACKS
-from irmeta.studies.framework.function import failures, options_on, policy_of, reader_of
 from irmeta.studies.framework.plan import check_folder
 from irmeta.studies.framework.recorded_files import ALL, PARTS, RecordedFiles, recorded_folders
-from irmeta.studies.framework.registry import ALL_STUDIES, find_all
+from irmeta.studies.framework.registry import (
+    ALL_STUDIES,
+    failures,
+    find_all,
+    options_on,
+    policy_of,
+    reader_of,
+)
 from irmeta.studies.framework.runner import drawing, run
 from irmeta.studies.framework.sections import matrix_table
 from irmeta.studies.framework.study import (
@@ -41,7 +46,7 @@ from irmeta.studies.framework.study import (
 )
 from irmeta.studies.framework.study_page import pictures_in, svg_files
 from irmeta.studies.framework.study_results import JOINED_CLAIMS, StudyResults, with_claims
-from irmeta.studies.framework.track_groups import groups_of
+from irmeta.studies.framework.track_groups import CLAIM_TRACKS, groups_of
 
 INDEX = "index.html"
 CLAIM_FILES = (

@@ -34,7 +34,6 @@ from irmeta.schema.result_tables import MEASURES, QUERIES
 from irmeta.stats.tables import facts_of_queries
 from irmeta.store.scan import StoreReader, undisturbed
 from irmeta.studies import drawing_processes
-from irmeta.studies.framework.claim_tracks import named_groups
 from irmeta.studies.framework.claims import claim_rows
 from irmeta.studies.framework.intervals import Drawing, draw_claims, intervals
 from irmeta.studies.framework.part_tables import (
@@ -67,8 +66,9 @@ from irmeta.studies.framework.study import (
     Study,
     declared_rows,
 )
-from irmeta.studies.framework.study_figures import draw_figures
+from irmeta.studies.framework.study_figures import charts, draw_figures
 from irmeta.studies.framework.study_page import write_page
+from irmeta.studies.framework.track_groups import named_groups
 from irmeta.studies.framework.track_view import TrackView
 
 WHOLE_BLOCKS = 4
@@ -91,18 +91,11 @@ def run(
 
     A failed track is reported and does not stop the others. An interrupted run resumes.
     """
-    with showing("Studying", run_options.progress):
-        return _run(study, store, root, options, run_options)
-
-
-def _run(
-    study: Study, store: StoreReader | None, root: Path, options: Options, run_options: RunOptions
-) -> Batch:
     check_open_files()
     check_store(study, store, options, run_options)
     _check_files(options, run_options.executor)
     check_folder(root, study.name, run_options.force)
-    with only_writer(root / PARTS):
+    with showing("Studying", run_options.progress), only_writer(root / PARTS):
         remove_leftovers(root)
         parts = plan(study, store, root, options, run_options)
         files = RecordedFiles(root, ALL)
@@ -251,7 +244,8 @@ def _do(
                 tables = _compute(study, store, part, files, options, track, report, drawing)
         if part.track is not None and drawn["figures"]:
             of_track = PartTables(study, files, tables)
-            draw_figures(study, files, of_track, options, part.track)
+            # each track already has its thread
+            draw_figures(files, charts(study, of_track, options, part.track), workers=1)
     except ExecutorError:  # no track can be analysed
         raise
     except IrmetaError as error:
@@ -343,17 +337,14 @@ def _join(
                 writer.add(CLAIMS.name, rows)
             written = writer.finish([t for t in tables if not t.only_filled])
         if run_options.figures:
-            draw_figures(study, files, used_only(written, study.of_orders), options)
+            of_tracks = charts(study, used_only(written, study.of_orders), options)
+            draw_figures(files, of_tracks, workers=drawing_processes.threads())
         write_page(study, files, written, options, tracks, facts)
     files.finish("")
 
 
 def _groups(run_options: RunOptions, tracks: Sequence[str]) -> dict[str, str] | None:
-    """Return the group of each track by the option `independent_by`; None: it is not given.
-
-    Raise DataError if the file lacks a column or a track, or names a track twice, and UsageError if
-    the name of a track states no year.
-    """
+    """Return the group of each track by the option `independent_by`; None: it is not given."""
     asked = getattr(run_options, "independent_by", None)
     if asked is None:
         return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from irmeta.phrases import count, listed
+from irmeta.phrases import agreeing, count, listed
 from irmeta.policies import TrackOptions
 from irmeta.report.html_page import ClaimFold, ClaimLine, ClaimTable, Mark, Sweep
 from irmeta.report.table_grid import ABSENT
@@ -22,7 +22,6 @@ from irmeta.studies.framework.claim_print import (
     is_ours,
     with_levels,
 )
-from irmeta.studies.framework.claim_tracks import FACTS
 from irmeta.studies.framework.claims import MANY_TRACKS, steps_after
 from irmeta.studies.framework.part_tables import not_compared
 from irmeta.studies.framework.registry import find
@@ -37,6 +36,7 @@ from irmeta.studies.framework.study import (
     Study,
     Tables,
 )
+from irmeta.studies.framework.track_groups import FACTS
 
 if TYPE_CHECKING:
     from irmeta.studies.framework.claim_matrix import ClaimMatrix
@@ -294,12 +294,14 @@ def _sentence(rows: pl.DataFrame, tracks: int) -> str:
     """Return how many claims hold, e.g. "Of 9 claims, 5 hold and 4 do not hold on 3 tracks."""
     stated = rows.filter(pl.col("track").is_null(), kind="paper")
     over = stated.filter(bound_by="paper")
-    held, failed, undecided, open_ones = (over.filter(verdict=v).height for v in SIGNS)
-    counts = [f"{held} {'holds' if held == 1 else 'hold'}"]
-    counts += [f"{failed} {'does' if failed == 1 else 'do'} not hold"] if failed else []
-    counts += [f"{undecided} {'is' if undecided == 1 else 'are'} undecided"] if undecided else []
-    counts += [f"{open_ones} cannot be said"] if open_ones else []
-    text = listed(counts)
+    held, failed, undecided, unsaid = (over.filter(verdict=v).height for v in SIGNS)
+    counts = {
+        count(held, "holds", "hold"): True,
+        count(failed, "does not hold", "do not hold"): failed,
+        count(undecided, "is undecided", "are undecided"): undecided,
+        f"{unsaid} cannot be said": unsaid,
+    }
+    text = listed([words for words, is_there in counts.items() if is_there])
     where = f" over {count(tracks, 'track')}" if tracks else ""
     if tracks and (about_none := over["tracks"].null_count()):
         where += f", or about no track ({about_none})"
@@ -307,13 +309,14 @@ def _sentence(rows: pl.DataFrame, tracks: int) -> str:
     if tracks >= MANY_TRACKS and few:
         where += f"; {few} of those that hold can be decided on fewer than {MANY_TRACKS} tracks"
     ours = stated.height - over.height
-    are = "is" if ours == 1 else "are"
-    more = (
-        [f"{count(ours, 'more claim')} with a bound of irmeta {are} not counted."] if ours else []
-    )
-    more += [] if rows["se"].null_count() < rows.height else ["The numbers have no interval."]
-    more += [UNDECIDED_NOTE] if undecided else []
-    return " ".join([f"Of {count(over.height, 'claim')} of the paper, {text}{where}.", *more])
+    more = f"{count(ours, 'more claim')} with a bound of irmeta {agreeing(ours, 'is', 'are')}"
+    parts = {
+        f"Of {count(over.height, 'claim')} of the paper, {text}{where}.": True,
+        f"{more} not counted.": ours,
+        "The numbers have no interval.": rows["se"].null_count() == rows.height,
+        UNDECIDED_NOTE: undecided,
+    }
+    return " ".join(sentence for sentence, is_said in parts.items() if is_said)
 
 
 def _mark(row: Row) -> Mark:

@@ -64,7 +64,7 @@ NO_INTERVAL = "no interval"
 EVERY = "all tracks"
 """The group of all tracks, beside those of `--track-groups`."""
 NAMED_FACTS = ("group", "year")
-"""Facts that names of tracks state: see `irmeta.studies.framework.claim_tracks`."""
+"""Facts that names of tracks state: see `irmeta.studies.framework.track_groups`."""
 GROUP = Column("name", f"group of tracks, or {EVERY}")
 GROUPS = "irmeta.studies.framework.track_groups:groups_of"
 CLAIMS = Table(

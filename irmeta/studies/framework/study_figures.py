@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock
@@ -70,34 +70,23 @@ def _rows_by_figure(figure: Figure, rows: pl.DataFrame) -> Iterator[tuple[str, p
         yield name, rows.filter(pl.col(figure.each) == value)
 
 
-def spec_of(one: Drawn) -> dict[str, Any]:
+def spec_of(figure: Drawn) -> dict[str, Any]:
     """Build the chart and return its Vega-Lite specification."""
     with plainly():
-        return to_spec(one.draw())
+        return to_spec(figure.draw())
 
 
-def _in_notation(one: Drawn, spec: dict[str, Any]) -> tuple[Drawn, dict[str, Any]]:
-    """Return a figure in notation, with the canonical names at the end of its caption."""
-    words = one.notations.legend()
-    caption = one.notations(one.caption) + (f" {words}." if words else "")
-    drawn = one._replace(caption=caption, reading=one.notations(one.reading))
-    return drawn, one.notations.in_spec(spec)
-
-
-def draw_figures(
-    study: Study,
-    files: RecordedFiles,
-    tables: Tables,
-    options: Options,
-    track: str | None = None,
-) -> None:
+def draw_figures(files: RecordedFiles, figures: Iterable[Drawn], workers: int) -> None:
     """Draw the figures of one part as its record says; write those whose chart has changed."""
     formats, titles = files.facts["formats"], files.facts["titles"]
 
     def images(figure: Drawn) -> tuple[Drawn, str, dict[str, bytes]]:
         spec = spec_of(figure)
         if files.facts.get("style", "paper") == "paper":
-            figure, spec = _in_notation(figure, spec)
+            notations, legend = figure.notations, figure.notations.legend()
+            caption = notations(figure.caption) + (f" {legend}." if legend else "")
+            figure = figure._replace(caption=caption, reading=notations(figure.reading))
+            spec = notations.in_spec(spec)
         if not titles:  # the caption says what a title does; a subtitle has numbers
             words = subtitle_of(spec)
             more = f" {words[0].upper()}{words[1:]}." if words else ""
@@ -108,11 +97,7 @@ def draw_figures(
             return figure, digest, {}
         return figure, digest, drawing_processes.draw(spec, formats)
 
-    drawable = charts(study, tables, options, track)
-    # each track already has its thread
-    results = ordered_map(
-        images, drawable, workers=drawing_processes.threads() if track is None else 1
-    )
+    results = ordered_map(images, figures, workers=workers)
     for order, (figure, digest, drawn) in enumerate(results):
         words = {"caption": figure.caption, "reading": figure.reading}
         facts = {"chart": digest, "order": order, **words}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
-from functools import partial
 from itertools import chain
 from itertools import count as count_up
 from pathlib import Path
@@ -70,9 +69,10 @@ def write_page(
     pictures = pictures_in(files)
     in_print = files.facts.get("style", "paper") == "paper"
     every = used_only(tables)
-    typeset = partial(_block, study, study.in_prose(every) if in_print else None)
+    typesetter = Typesetter(study, study.in_prose(every) if in_print else None)
     sections = [
-        typeset(section, every, pictures) for section in study.call("sections", used, options)
+        typesetter.block(section, every, pictures)
+        for section in study.call("sections", used, options)
     ]
     formats = files.facts["formats"] if study.drawn else []
     notes = [FILES_NOTE] if refers_to_files else []
@@ -103,7 +103,7 @@ def write_page(
         summary=_summary(tables),
         sections=sections,
         tracks=[
-            _track(study, typeset, files.root, tables, options, track, refers_to_files)
+            _track(typesetter, files.root, tables, options, track, refers_to_files)
             for track in tracks
         ],
         notes=notes,
@@ -161,83 +161,81 @@ def svg_files(files: RecordedFiles) -> list[tuple[str, Mapping[str, Any]]]:
     return sorted(svgs, key=lambda one: (one[1]["order"], one[0]))
 
 
-Typeset = Callable[[Section, Tables, Mapping[str, Picture]], Block]
+@dataclass(frozen=True)
+class Typesetter:
+    """Makes blocks of the page from sections: their tables, figures and texts."""
 
+    study: Study
+    prose: Notations | None  # notations of the measures in texts; None: canonical names
 
-def _block(
-    study: Study,
-    prose: Notations | None,
-    section: Section,
-    tables: Tables,
-    pictures: Mapping[str, Picture],
-) -> Block:
-    items, heading, in_print = list[Grid | Picture](), section.heading, prose is not None
-    declared = [t.name for t in study.tables if t.section and heading.startswith(t.section)]
-    for shown in (*section.show, *declared):
-        items += _items(study, in_print, section, shown, tables, pictures)
-    text = [section.text] if isinstance(section.text, str) else section.text
-    facts = section.facts
-    text, notes, below = (
-        part if prose is None else [*map(prose, part)]
-        for part in (text, section.notes, section.below)
-    )
-    return Block(heading, text, items, facts, notes, below, section.is_first)
+    def block(self, section: Section, tables: Tables, pictures: Mapping[str, Picture]) -> Block:
+        """Return the block of a section, with the tables that name it in their declaration."""
+        heading, items = section.heading, list[Grid | Picture]()
+        declared = [
+            t.name for t in self.study.tables if t.section and heading.startswith(t.section)
+        ]
+        for shown in (*section.show, *declared):
+            items += self._items(section, shown, tables, pictures)
+        text = [section.text] if isinstance(section.text, str) else section.text
+        text, notes, below = (
+            part if self.prose is None else [*map(self.prose, part)]
+            for part in (text, section.notes, section.below)
+        )
+        return Block(heading, text, items, section.facts, notes, below, section.is_first)
 
+    def _items(
+        self,
+        section: Section,
+        shown: str | Show,
+        tables: Tables,
+        pictures: Mapping[str, Picture],
+    ) -> list[Grid | Picture]:
+        name = shown.table if isinstance(shown, Show) else shown
+        if name in tables:
+            return [self._grid(Show(name) if isinstance(shown, str) else shown, tables)]
+        matches = [picture for figure, picture in pictures.items() if fnmatchcase(figure, name)]
+        declared = [*self.study.by_table, *(figure.name for figure in self.study.drawn)]
+        is_known = any(name.startswith(figure) or fnmatchcase(figure, name) for figure in declared)
+        if not matches and not is_known:
+            raise IrmetaError(f"section {section.heading!r}: no table or figure {name!r}")
+        return [*matches]
 
-def _items(
-    study: Study,
-    in_print: bool,
-    section: Section,
-    shown: str | Show,
-    tables: Tables,
-    pictures: Mapping[str, Picture],
-) -> list[Grid | Picture]:
-    name = shown.table if isinstance(shown, Show) else shown
-    if name in tables:
-        show = Show(name) if isinstance(shown, str) else shown
-        return [_grid(study, in_print, show, tables)]
-    matches = [picture for figure, picture in pictures.items() if fnmatchcase(figure, name)]
-    declared = [*study.by_table, *(figure.name for figure in study.drawn)]
-    is_known = any(name.startswith(figure) or fnmatchcase(figure, name) for figure in declared)
-    if not matches and not is_known:
-        raise IrmetaError(f"section {section.heading!r}: no table or figure {name!r}")
-    return [*matches]
-
-
-def _grid(study: Study, in_print: bool, show: Show, tables: Tables) -> Grid:
-    table, frame = study.table(show.table), in_natural_order(_rows(show, tables))
-    if show.join is not None:
-        joined_table = study.table(show.join.table)
-        added = {name: joined_table.columns[name] for name in show.join.columns}
-        shared = [name for name in table.columns if name in joined_table.columns]
-        beside = _rows(show.join, tables).select(*shared, *added)
-        frame = frame.join(beside, on=shared, how="left", validate="m:1", maintain_order="left")
-        table = replace(table, columns={**table.columns, **added})
-    for column, text in show.texts.items():
-        texts = [text(row) for row in frame.iter_rows(named=True)]
-        frame = frame.with_columns(pl.Series(column, texts, pl.String))
-    for column, printed in show.printed.items():
-        texts = [printed(row) for row in frame.iter_rows(named=True)]
-        if any(texts):
-            beside = pl.Series(paper_column(column), texts, dtype=pl.String)
-            frame = frame.with_columns(beside)
-            table = replace(table, paper={**table.paper, column: {}})
-    cells = grid(
-        table,
-        frame,
-        columns=show.columns,
-        pivot=show.pivot,
-        name=show.name,
-        caption=show.caption,
-        best=show.best,
-        display=display_of,
-    )
-    if show.table in study.of_orders:
-        cells = in_grey(cells, "track", not_compared(tables))
-    cells = grid_in_notation(cells, study.notations(frame)) if in_print else cells
-    caption = f"{cells.caption} {show.about.get('', '')}".strip()
-    cells = replace(cells, caption=caption, by_track=show.by_track, about=show.about)
-    return replace(cells, folded=True, in_latex=False) if show.page_only else cells
+    def _grid(self, show: Show, tables: Tables) -> Grid:
+        study = self.study
+        table, frame = study.table(show.table), in_natural_order(_rows(show, tables))
+        if show.join is not None:
+            joined_table = study.table(show.join.table)
+            added = {name: joined_table.columns[name] for name in show.join.columns}
+            shared = [name for name in table.columns if name in joined_table.columns]
+            beside = _rows(show.join, tables).select(*shared, *added)
+            frame = frame.join(beside, on=shared, how="left", validate="m:1", maintain_order="left")
+            table = replace(table, columns={**table.columns, **added})
+        for column, text in show.texts.items():
+            texts = [text(row) for row in frame.iter_rows(named=True)]
+            frame = frame.with_columns(pl.Series(column, texts, pl.String))
+        for column, printed in show.printed.items():
+            texts = [printed(row) for row in frame.iter_rows(named=True)]
+            if any(texts):
+                beside = pl.Series(paper_column(column), texts, dtype=pl.String)
+                frame = frame.with_columns(beside)
+                table = replace(table, paper={**table.paper, column: {}})
+        cells = grid(
+            table,
+            frame,
+            columns=show.columns,
+            pivot=show.pivot,
+            name=show.name,
+            caption=show.caption,
+            best=show.best,
+            display=display_of,
+        )
+        if show.table in study.of_orders:
+            cells = in_grey(cells, "track", not_compared(tables))
+        if self.prose is not None:
+            cells = grid_in_notation(cells, study.notations(frame))
+        caption = f"{cells.caption} {show.about.get('', '')}".strip()
+        cells = replace(cells, caption=caption, by_track=show.by_track, about=show.about)
+        return replace(cells, folded=True, in_latex=False) if show.page_only else cells
 
 
 def _rows(show: Show, tables: Tables) -> pl.DataFrame:
@@ -267,8 +265,7 @@ def _summary(tables: Tables) -> dict[str, int]:
 
 
 def _track(
-    study: Study,
-    typeset: Typeset,
+    typesetter: Typesetter,
     root: Location,
     tables: Tables,
     options: Options,
@@ -288,10 +285,10 @@ def _track(
     if row["not_compared"]:
         notes += [f"Claims on orders and pairs of systems leave it out: {row['not_compared']}."]
     notes += [f"{row['notes'][0].upper()}{row['notes'][1:]}."] if row["notes"] else []
-    section = study.call("track_section", of_track, options, track)
+    section = typesetter.study.call("track_section", of_track, options, track)
     if section is None:
         return Block(track, [text], list(pictures.values()), notes=notes)
-    block = typeset(section, of_track, pictures)
+    block = typesetter.block(section, of_track, pictures)
     texts = block.text or ([] if block.facts else [text])
     return replace(block, heading=track, text=texts, notes=[*notes, *block.notes])
 

@@ -23,8 +23,7 @@ from irmeta.stats.rank_confidence import rank_sets
 from irmeta.stats.search_lengths import length_buckets, length_frame
 from irmeta.store.scan import track_notes
 from irmeta.studies.framework.study import TableRows
-from irmeta.studies.framework.systems import Missed
-from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.framework.track_view import Missed, TrackView
 from irmeta.studies.reanalysis.study import OverviewOptions
 
 

@@ -14,8 +14,8 @@ import pytest
 import irmeta
 from irmeta.errors import DataError, IrmetaError, UsageError
 from irmeta.studies.framework import registry
-from irmeta.studies.framework.bundle import CHECKSUMS, OPTIONS
 from irmeta.studies.framework.recorded_files import ALL, RecordedFiles
+from irmeta.studies.framework.study_results import CHECKSUMS_FILE, OPTIONS_FILE
 from support import tiny
 
 
@@ -39,14 +39,15 @@ def test_bundle__is_the_same_twice_and_its_checksums_are_right(folder: Path, tmp
     assert sorted(p.relative_to(place).as_posix() for p in place.rglob("*") if p.is_file()) == (
         sorted(names)
     )
-    assert {"report.html", "values.parquet", "docs/a.parquet", OPTIONS, CHECKSUMS} <= {*names}
+    expected = {"report.html", "values.parquet", "docs/a.parquet", OPTIONS_FILE, CHECKSUMS_FILE}
+    assert expected <= {*names}
     assert not [name for name in names if name.endswith((".svg", ".pdf"))]
-    for line in (place / CHECKSUMS).read_text().splitlines():
+    for line in (place / CHECKSUMS_FILE).read_text().splitlines():
         digest, name = line.split("  ")
         assert hashlib.sha256((place / name).read_bytes()).hexdigest() == digest
-    assert (place / CHECKSUMS).read_text().count("\n") == len(names) - 1
+    assert (place / CHECKSUMS_FILE).read_text().count("\n") == len(names) - 1
     if shutil.which("sha256sum"):
-        subprocess.run(["sha256sum", "--check", "--quiet", CHECKSUMS], cwd=place, check=True)
+        subprocess.run(["sha256sum", "--check", "--quiet", CHECKSUMS_FILE], cwd=place, check=True)
 
 
 def test_bundle__opens_unpacked_with_its_options(store, folder: Path, tmp_path: Path, undrawn):
@@ -59,7 +60,7 @@ def test_bundle__opens_unpacked_with_its_options(store, folder: Path, tmp_path: 
     assert after.tables["values"].equals(before.tables["values"])
     assert after.scan("docs").collect().equals(before.scan("docs").collect())
     assert irmeta.check(place).is_empty()
-    facts = json.loads((place / OPTIONS).read_bytes())["studies"]["tiny"]
+    facts = json.loads((place / OPTIONS_FILE).read_bytes())["studies"]["tiny"]
     assert facts["options"] == before.options.record()
     assert facts["tracks"] == before.provenance["tracks"]
     tiny.FAILING["a"] = IrmetaError("computed again")  # the copy lacks the tables of each track

@@ -19,10 +19,10 @@ import irmeta
 from irmeta.errors import DataError, UsageError
 from irmeta.stats.random_effects import random_effects, share_interval
 from irmeta.studies.framework import registry
-from irmeta.studies.framework.claim_tracks import named_groups
 from irmeta.studies.framework.claims import Claim, Condition, Interval, cell, claim_rows
 from irmeta.studies.framework.intervals import Drawing, interval_of, intervals, query_sets
 from irmeta.studies.framework.study import CLAIMS, ClaimRunOptions
+from irmeta.studies.framework.track_groups import named_groups
 from support import tiny
 from support.tiny import TinyOptions
 

@@ -28,7 +28,11 @@ from irmeta.studies.framework.claim_print import (
     in_notation,
     with_levels,
 )
-from irmeta.studies.framework.claim_tracks import (
+from irmeta.studies.framework.claims import Claim, cell, claim_rows
+from irmeta.studies.framework.sections import claim_folds, matrix_table
+from irmeta.studies.framework.study import CLAIMS, FAILS, HOLDS, OPEN, STUDIED_TRACKS, UNDECIDED
+from irmeta.studies.framework.study_results import JOINED_CLAIMS
+from irmeta.studies.framework.track_groups import (
     CLAIM_TRACKS,
     SOURCES,
     facts_of_tracks,
@@ -36,10 +40,6 @@ from irmeta.studies.framework.claim_tracks import (
     in_order,
     year_of,
 )
-from irmeta.studies.framework.claims import Claim, cell, claim_rows
-from irmeta.studies.framework.sections import claim_folds, matrix_table
-from irmeta.studies.framework.study import CLAIMS, FAILS, HOLDS, OPEN, STUDIED_TRACKS, UNDECIDED
-from irmeta.studies.framework.study_results import JOINED_CLAIMS
 from support import tiny
 from support.tiny import TinyOptions
 from support.typesetting import structure

@@ -24,7 +24,7 @@ from irmeta.studies.framework.claims import (
     value,
 )
 from irmeta.studies.framework.study import Tables
-from irmeta.studies.framework.systems import ROLES
+from irmeta.studies.framework.track_view import SIDE_ROLES
 from irmeta.studies.papers.search_length.compute import ALL_BEYOND, TOP_BEYOND
 from irmeta.studies.papers.search_length.study import EFFECTIVE_FRACTION
 from irmeta.studies.papers.search_length.study import SearchLengthOptions as Options
@@ -156,7 +156,7 @@ def _correspondence(options: Options) -> Iterator[Claim]:
 
 def _techniques(options: Options) -> Iterator[Claim]:
     """Yield the claims of Table 1, and as checks those of the best and the median system."""
-    are_roles = {options.baseline, options.contender} <= set(ROLES)
+    are_roles = {options.baseline, options.contender} <= set(SIDE_ROLES)
 
     def no_groups(_: Tables) -> float:
         raise CannotBeSaid("the options baseline and contender name no traditional and no neural "

@@ -41,15 +41,17 @@ from irmeta.stats.search_lengths import (
     value_buckets,
 )
 from irmeta.studies.framework.study import TableRows, Tables, declared_rows
-from irmeta.studies.framework.systems import (
+from irmeta.studies.framework.track_view import (
     Missed,
+    Saturation,
+    TrackView,
     best_system,
     mean_difference,
     median_system,
     systems_in_order,
     systems_of,
+    total_saturation,
 )
-from irmeta.studies.framework.track_view import Saturation, TrackView, total_saturation
 from irmeta.studies.papers.search_length.study import CONFIDENCE, PERSISTENCE, RATIO, TABLES
 from irmeta.studies.papers.search_length.study import SearchLengthOptions as Options
 

@@ -19,7 +19,7 @@ from irmeta.studies.framework.claim_print import MOST_NAMED as NAMED_IN_PRINT
 from irmeta.studies.framework.part_tables import not_compared
 from irmeta.studies.framework.sections import data_section, tracks_without
 from irmeta.studies.framework.study import Figure, Section, Show, Tables
-from irmeta.studies.framework.systems import ROLES
+from irmeta.studies.framework.track_view import SIDE_ROLES
 from irmeta.studies.papers.search_length.compute import CHAINS, FURTHER, ORDER, TABLE_1
 from irmeta.studies.papers.search_length.study import CONFIDENCE, EFFECTIVE_FRACTION, RATIO
 from irmeta.studies.papers.search_length.study import SearchLengthOptions as Options
@@ -439,7 +439,7 @@ def _two_techniques(tables: Tables, options: Options) -> Section:
     used = tables["studied_tracks"].filter("used")
     rows = used.select("track", "systems", "queries").iter_rows()
     printed = table_1_beside({track: (systems, queries) for track, systems, queries in rows})
-    if {options.baseline, options.contender} <= set(ROLES):
+    if {options.baseline, options.contender} <= set(SIDE_ROLES):
         by = options.best_by or "ASL"
         text = f"The median system by {by} and the best by {options.best_by or 'each measure'}. "
         text += "(--baseline and --contender name two groups or systems.) "
