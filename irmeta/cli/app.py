@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -19,11 +20,13 @@ from typer.core import TyperCommand, TyperGroup
 from irmeta.cli.notes import LEVEL
 from irmeta.errors import UsageError
 from irmeta.escapes import print_line
+from irmeta.options import Options, option
 from irmeta.progress import showing
 
 FAILED, USAGE, STRICT = 1, 2, 3
 DIFFERENT = 1  # the exit status of diff(1)
 DAMAGED = 1
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)i?B?", re.IGNORECASE)
 
 
 class WithFlags:
@@ -92,80 +95,6 @@ app: typer.Typer = typer.Typer(
     help="Meta-evaluation of information retrieval: measures over whole TREC tracks.",
 )
 
-MeasuresOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-m",
-        "--measures",
-        help="Names or presets of measures (repeatable).",
-        show_default="preset default",
-    ),
-]
-CsvSafeOption = Annotated[
-    bool,
-    typer.Option(
-        "--csv-safe",
-        help="In CSV, put an apostrophe before texts that a spreadsheet would run as a formula.",
-    ),
-]
-SegmentOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN|FILE",
-        help="Column of the tracks' queries.csv, or CSV or TSV of queries and their segments "
-        "(columns query, segment): results by segment too.",
-        show_default=False,
-    ),
-]
-QueryWeightsOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="CSV or TSV of queries and their weights (columns query, weight): weighted means, and "
-        "their tests t and permutation.",
-        show_default=False,
-    ),
-]
-StrictOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--strict/--no-strict",
-        help="Exit with status 3 if a run or a qrels set could not be read.",
-        show_default="--strict for runs named on the line, else --no-strict",
-    ),
-]
-ForceOption = Annotated[
-    bool, typer.Option("--force", help="Replace files that irmeta did not write.")
-]
-TitlesOption = Annotated[
-    bool,
-    typer.Option(
-        "--titles/--no-titles", help="Titles in figures; leave them out for figures with a caption."
-    ),
-]
-FormatsOption = Annotated[
-    str,
-    typer.Option(metavar="svg,pdf,png", help="Formats of figures, separated by commas."),
-]
-TrackOption = Annotated[str | None, typer.Option(help="Track, where the source has several.")]
-TracksOption = Annotated[
-    list[str] | None, typer.Option("--track", help="Only these tracks (repeatable).")
-]
-UnjudgedOption = Annotated[
-    bool,
-    typer.Option(
-        "--unjudged", help="Also report hardly judged systems and undecided pairs on stderr."
-    ),
-]
-JudgedAtLeastOption = Annotated[
-    float | None,
-    typer.Option(
-        min=0,
-        max=1,
-        help="With --unjudged, the mean Judged@10 below which a system is hardly judged.",
-        show_default="0.9",
-    ),
-]
 PathArgument = Annotated[
     Path,
     typer.Argument(
@@ -174,58 +103,141 @@ PathArgument = Annotated[
         help="A store, a folder of reanalyze or of a study, or a Parquet file of irmeta.",
     ),
 ]
-WorkersOption = Annotated[int | None, typer.Option(min=1, help="Threads; default all cores.")]
-DaskOption = Annotated[
-    str | None,
-    typer.Option(
+
+
+@dataclass(frozen=True)
+class Opening(Options):
+    """How a command opens its source."""
+
+    track: str | tuple[str, ...] | None = option(None, "Tracks to read.", flag="")
+    workers: int | None = option(
+        None, "Threads; default all cores.", least=1, metavar="<int range> [x>=1]"
+    )
+    dask: str | None = option(
+        None,
+        "Dask cluster instead of threads: address or file of a scheduler, or N processes.",
         metavar="ADDRESS|local:N",
-        help="Dask cluster instead of threads: address or file of a scheduler, or N processes.",
-        show_default=False,
-    ),
-]
-RehashOption = Annotated[
-    bool,
-    typer.Option(
-        "--rehash",
-        help="Compare files by content, even if size and modification time match.",
-    ),
-]
-MemoryOption = Annotated[
-    str | None,
-    typer.Option(
+    )
+    strict: bool | None = option(
+        None,
+        "Exit with status 3 if a run or a qrels set could not be read.",
+        flag="--strict/--no-strict",
+        shown="--strict for runs named on the line, else --no-strict",
+    )
+
+
+@dataclass(frozen=True)
+class TrackOpening(Opening):
+    """How a command over one track opens its source."""
+
+    track: str | None = option(None, "Track, where the source has several.")
+
+
+@dataclass(frozen=True)
+class TracksOpening(Opening):
+    """How a command over several tracks opens its source."""
+
+    track: tuple[str, ...] | None = option(None, "Only these tracks (repeatable).")
+
+
+STRICT_ONLY = (Opening, ("strict",))
+ONE_TRACK = (TrackOpening, ("track", "strict"))
+TRACKS = (TracksOpening, ("track", "workers", "strict"))
+
+
+@dataclass(frozen=True)
+class MeasuresOfValues(Options):
+    """Measures of commands that also take values, of which they use all by default."""
+
+    measures: tuple[str, ...] = option(
+        (), "Names of measures (repeatable); default all.", flag="-m --measures"
+    )
+
+
+@dataclass(frozen=True)
+class ReadingCollection(Options):
+    """How a collection is read into a store."""
+
+    memory: str | None = option(
+        None,
+        "Memory of the process, e.g. 4G, of which irmeta itself takes 256M: a track that needs "
+        "more is refused. Default: a quarter of the machine's.",
         metavar="SIZE",
-        help="Memory of the process, e.g. 4G, of which irmeta itself takes 256M: a track that "
-        "needs more is refused. Default: a quarter of the machine's.",
-    ),
-]
+    )
+    rehash: bool = option(
+        False, "Compare files by content, even if size and modification time match."
+    )
+
+    @property
+    def limit(self) -> int | None:
+        """The memory in bytes, from a size such as 500M; k, M, G and T are powers of 1024."""
+        if self.memory is None:
+            return None
+        match = _SIZE.fullmatch(self.memory.strip())
+        if match is None:
+            raise UsageError(f"--memory {self.memory!r} is no size: write 500M or 4G.")
+        number, unit = match.groups()
+        return int(float(number) * 1024 ** " kmgt".index(unit.lower() or " "))
 
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kMGT]?)i?B?", re.IGNORECASE)
+@dataclass(frozen=True)
+class QueryFiles(Options):
+    """Segments and weights of queries."""
+
+    segment: str | None = option(
+        None,
+        "Column of the tracks' queries.csv, or CSV or TSV of queries and their segments (columns "
+        "query, segment): results by segment too.",
+        metavar="COLUMN|FILE",
+    )
+    query_weights: str | None = option(
+        None,
+        "CSV or TSV of queries and their weights (columns query, weight): weighted means, and "
+        "their tests t and permutation.",
+        metavar="FILE",
+    )
 
 
-def one_measure(names: list[str]) -> str:
-    """Return the single name given."""
+@dataclass(frozen=True)
+class UnjudgedDocs(Options):
+    """What a command reports of unjudged docs."""
+
+    unjudged: bool = option(
+        False, "Also report hardly judged systems and undecided pairs on stderr."
+    )
+    judged_at_least: float | None = option(
+        None,
+        "With --unjudged, the mean Judged@10 below which a system is hardly judged.",
+        least=0,
+        most=1,
+        metavar="<float range> [0<=x<=1]",
+        shown="0.9",
+    )
+
+    def least_judged(self) -> float:
+        """Return the value of --judged-at-least, which is an error without --unjudged."""
+        if self.judged_at_least is not None and not self.unjudged:
+            raise UsageError("--judged-at-least needs --unjudged.")
+        return 0.9 if self.judged_at_least is None else self.judged_at_least
+
+
+@dataclass(frozen=True)
+class Drawn(Options):
+    """How a command draws figures."""
+
+    titles: bool = option(
+        True,
+        "Titles in figures; leave them out for figures with a caption.",
+        flag="--titles/--no-titles",
+    )
+    formats: str = option("svg", "Formats of figures, separated by commas.", metavar="svg,pdf,png")
+
+
+def one_measure(names: Sequence[str]) -> str:
+    """Return the single name of a measure."""
     if len(names) > 1:
         raise UsageError(f"one measure at a time, not {', '.join(names)}.")
     return names[0]
-
-
-def judged_share(at_least: float | None, unjudged: bool) -> float:
-    """Return the value of --judged-at-least, which is an error without --unjudged."""
-    if at_least is not None and not unjudged:
-        raise UsageError("--judged-at-least needs --unjudged.")
-    return 0.9 if at_least is None else at_least
-
-
-def bytes_of(size: str | None) -> int | None:
-    """Parse a size such as 500M; k, M, G and T are powers of 1024."""
-    if size is None:
-        return None
-    match = _SIZE.fullmatch(size.strip())
-    if match is None:
-        raise typer.BadParameter(f"{size!r} is no size: write 500M or 4G.", param_hint="--memory")
-    number, unit = match.groups()
-    return int(float(number) * 1024 ** " kmgt".index(unit.lower() or " "))
 
 
 @contextmanager

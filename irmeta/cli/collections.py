@@ -10,13 +10,10 @@ import typer
 
 from irmeta.cli.app import (
     FAILED,
-    DaskOption,
-    MemoryOption,
-    RehashOption,
-    StrictOption,
-    TracksOption,
-    WorkersOption,
-    bytes_of,
+    STRICT_ONLY,
+    Opening,
+    ReadingCollection,
+    TracksOpening,
     cluster,
     progress_line,
 )
@@ -44,17 +41,21 @@ from irmeta.studies.reanalysis.study import OverviewOptions
     "irmeta reanalyze collection/ --out results/ -m AP,nDCG@10 --track news",
     "irmeta reanalyze collection/ --out results/ --dask local:8",
 )
-@with_options(reading=ReadPolicy, given=OverviewOptions, run_options=RunOptions)
+@with_options(
+    reading=ReadPolicy,
+    given=OverviewOptions,
+    run_options=RunOptions,
+    opening=(Opening, ("dask", "strict")),
+    ingesting=ReadingCollection,
+)
 def reanalyze(
     source: Annotated[Path, typer.Argument(help="A collection or a store.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder for the results.", show_default=False)],
     reading: ReadPolicy,
     given: Given,
     run_options: RunOptions,
-    dask: DaskOption = None,
-    memory: MemoryOption = None,
-    rehash: RehashOption = False,
-    strict: StrictOption = None,
+    opening: Opening,
+    ingesting: ReadingCollection,
 ) -> None:
     """Compute scores, search lengths and rarity of every track as Parquet, and an HTML report."""
     from irmeta import api
@@ -67,15 +68,15 @@ def reanalyze(
     root = location(source)
     if store_folder(root) != root:
         report_policies(root, recorded_policy(root), given)
-    with cluster(dask, run_options.workers) as executor, progress_line("Analysing"):
+    with cluster(opening.dask, run_options.workers) as executor, progress_line("Analysing"):
         done = api.reanalyze_tracks(
             source,
             out,
             given,
             choices,
             replace(run_options, executor=executor),
-            rehash=rehash,
-            memory=bytes_of(memory),
+            rehash=ingesting.rehash,
+            memory=ingesting.limit,
         )
     print_reanalysis(done)
     report_ignored_folders(source)
@@ -83,23 +84,19 @@ def reanalyze(
     if read and not run_options.track:
         report_kept_tracks(done.store, read)
     analysed = {*done.batch.analysed, *done.batch.unchanged}
-    finish(done.store, done.outcomes, strict, done.batch.failed, analysed)
+    finish(done.store, done.outcomes, opening.strict, done.batch.failed, analysed)
 
 
 @command(
     "irmeta ingest collection/ --out store/",
 )
-@with_options(reading=ReadPolicy)
+@with_options(reading=ReadPolicy, opening=TracksOpening, ingesting=ReadingCollection)
 def ingest(
     collection: Annotated[Path, typer.Argument(help="Folder of tracks.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder of the store.", show_default=False)],
     reading: ReadPolicy,
-    track: TracksOption = None,
-    workers: WorkersOption = None,
-    dask: DaskOption = None,
-    memory: MemoryOption = None,
-    rehash: RehashOption = False,
-    strict: StrictOption = None,
+    opening: TracksOpening,
+    ingesting: ReadingCollection,
 ) -> None:
     """Read TREC runs and qrels into a Parquet store."""
     from irmeta.api import open_store
@@ -107,23 +104,24 @@ def ingest(
     from irmeta.store.ingest import ingest_collection
     from irmeta.store.layout import Layout
 
-    with cluster(dask, workers) as executor, progress_line("Reading"):
+    workers = opening.workers
+    with cluster(opening.dask, workers) as executor, progress_line("Reading"):
         outcomes = ingest_collection(
             collection,
             Layout(out),
             reading,
-            tracks=track or None,
-            rehash=rehash,
+            tracks=opening.track,
+            rehash=ingesting.rehash,
             workers=workers,
-            memory=bytes_of(memory),
+            memory=ingesting.limit,
             executor=executor,
         )
     made = open_store(out)
     print_outcomes(outcomes, made)
     report_ignored_folders(collection)
-    if not track:
+    if opening.track is None:
         report_kept_tracks(made, {outcome.track for outcome in outcomes})
-    finish(made, outcomes, strict)
+    finish(made, outcomes, opening.strict)
 
 
 @command(
@@ -159,15 +157,15 @@ def validate(
     "irmeta info store/",
     "irmeta info collection/ --format json",
 )
-@with_options(reading=READING, display=ReportDisplay)
+@with_options(reading=READING, display=ReportDisplay, opening=STRICT_ONLY)
 def info(
     source: SourceArgument,
     reading: ReadPolicy,
     display: ReportDisplay,
-    strict: StrictOption = None,
+    opening: Opening,
 ) -> None:
     """Print tracks, systems, queries, and notes of reading."""
     from irmeta.cli.batches import print_info
 
-    with open_source(source, reading, strict=strict) as store:
+    with open_source(source, reading, opening) as store:
         print_info(store, display, run_notes(store, None))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,12 +12,12 @@ import typer
 from irmeta._version import __version__
 from irmeta.api.arguments import AgreeOptions, OverTracksOptions, PreferOptions, ReproduceOptions
 from irmeta.cli.app import (
-    SegmentOption,
-    StrictOption,
-    TitlesOption,
-    TrackOption,
-    TracksOption,
-    WorkersOption,
+    TRACKS,
+    Drawn,
+    MeasuresOfValues,
+    QueryFiles,
+    TrackOpening,
+    TracksOpening,
     progress_line,
 )
 from irmeta.cli.display import Display
@@ -24,6 +26,7 @@ from irmeta.cli.registered import Given, command, with_options
 from irmeta.cli.sources import READING, ResultsArgument, SourceArgument, open_results, open_source
 from irmeta.errors import UsageError
 from irmeta.locations import Location, is_stream, location, named_file, not_a
+from irmeta.options import Options, option
 from irmeta.policies import SELECTING, EvalPolicy, ReadPolicy
 
 TESTED, COMPARED_ONCE = 1e-9, 1e-5
@@ -37,30 +40,40 @@ COMPARED = (
 )
 
 
+@dataclass(frozen=True)
+class Preferences(Options):
+    """Preferences by which `prefer` orders systems."""
+
+    measures: tuple[str, ...] = option(
+        (),
+        "Preferences, e.g. RPP(p=dcg)@100 (repeatable); `irmeta preferences` lists them.",
+        flag="-m --measures",
+        shown="RPP",
+    )
+
+
 @command(
     "irmeta prefer store/ --track news",
     "irmeta prefer collection/ -m RPP@100 --baseline aldBM25 --track news",
 )
-@with_options(reading=READING, choices=COMPARED, options=PreferOptions, display=Display)
+@with_options(
+    reading=READING,
+    choices=COMPARED,
+    options=PreferOptions,
+    display=Display,
+    opening=TRACKS,
+    query_files=(QueryFiles, ("segment",)),
+    preferences=Preferences,
+)
 def prefer(
     source: SourceArgument,
     options: PreferOptions,
     choices: Given,
     reading: ReadPolicy,
     display: Display,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-m",
-            "--measures",
-            help="Preferences, e.g. RPP(p=dcg)@100 (repeatable); `irmeta preferences` lists them.",
-            show_default="RPP",
-        ),
-    ] = None,
-    segment: SegmentOption = None,
-    track: TracksOption = None,
-    workers: WorkersOption = None,
-    strict: StrictOption = None,
+    opening: TracksOpening,
+    query_files: QueryFiles,
+    preferences: Preferences,
 ) -> None:
     """Order systems by preferences between all pairs, with rank sets and tests."""
     from irmeta.api.matrices import consistent_read
@@ -69,11 +82,10 @@ def prefer(
     from irmeta.preferences.registry import parse_preferences
     from irmeta.results.factors import Segments, Variants
 
-    asked = measures or "RPP"
+    asked, segment = list(preferences.measures) or "RPP", query_files.segment
     parse_preferences(asked)  # reject unknown names before reading anything
-    opened = open_source(source, reading, track or None, workers, choices=choices, strict=strict)
-    with opened as store:
-        with consistent_read(store, track or None) as tracks:
+    with open_source(source, reading, opening, choices=choices) as store:
+        with consistent_read(store, opening.track) as tracks:
             provenance = store.pairs.provenance(asked, track=tracks, **choices)
             segments = None if segment is None else Segments.within(segment, store.reader, tracks)
             for of_track in store.each(tracks, store.policy_with(choices)):
@@ -91,7 +103,7 @@ def prefer(
                     asked,
                     segments=segments,
                     track=tracks,
-                    workers=workers,
+                    workers=opening.workers,
                     **{**vars(options), **choices},
                 )
         for name, facts in provenance["tracks"].items():
@@ -124,12 +136,33 @@ def preferences(
         display.as_report().write(rule_result(*describe_preference(name)))
 
 
+@dataclass(frozen=True)
+class AgreementTables(Options):
+    """Relevant grades, and the table that `agree` prints."""
+
+    rel: tuple[str, ...] = option(
+        (),
+        "Least grade of a relevant doc, for all sets or for one (repeatable).",
+        metavar="GRADE|NAME=GRADE",
+        shown="that of the store's set, else 1",
+    )
+    per_query: bool = option(False, "Report one row per query.", flag="-q --per-query")
+    confusion: bool = option(
+        False, "Report the confusion matrix: docs by grade of the reference and of the judge."
+    )
+
+
 @command(
     "irmeta agree human.txt gpt4.txt llama.txt --rel 2",
     "irmeta agree qrels.txt binary.txt --rel 2 --rel binary=1 --format markdown",
     "irmeta agree store/ --reference human --confusion",
 )
-@with_options(options=AgreeOptions, display=Display)
+@with_options(
+    options=AgreeOptions,
+    display=Display,
+    opening=(TracksOpening, ("track",)),
+    asked=AgreementTables,
+)
 def agree(
     reference_source: Annotated[
         Path,
@@ -141,6 +174,8 @@ def agree(
     ],
     options: AgreeOptions,
     display: Display,
+    opening: TracksOpening,
+    asked: AgreementTables,
     judges: Annotated[
         list[str] | None,
         typer.Argument(
@@ -149,25 +184,6 @@ def agree(
             help="Qrels files of judges, FILE or NAME=FILE; for a store, names of its qrels sets.",
         ),
     ] = None,
-    rel: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="GRADE|NAME=GRADE",
-            help="Least grade of a relevant doc, for all sets or for one (repeatable).",
-            show_default="that of the store's set, else 1",
-        ),
-    ] = None,
-    per_query: Annotated[
-        bool, typer.Option("-q", "--per-query", help="Report one row per query.")
-    ] = False,
-    confusion: Annotated[
-        bool,
-        typer.Option(
-            "--confusion",
-            help="Report the confusion matrix: docs by grade of the reference and of the judge.",
-        ),
-    ] = False,
-    track: TracksOption = None,
 ) -> None:
     """Compare labels of judges with a reference: kappa, alpha, AC2 and more, with intervals."""
     from irmeta.api.agree import agree as compute
@@ -176,7 +192,7 @@ def agree(
     from irmeta.trec.streams import file_sha256
     from irmeta.trec.system_names import file_names
 
-    if per_query and confusion:
+    if asked.per_query and asked.confusion:
         raise UsageError("--per-query and --confusion exclude each other.")
     is_store = location(reference_source).is_dir()
     named_files = (
@@ -195,14 +211,14 @@ def agree(
         read = {name or others[Path(file).as_posix()]: file for name, file in named_files[1:]}
     elif named_files:
         read = files[1:] or None
-    asked: dict[str, Any] = {**vars(options)}
-    asked["reference"] = options.reference or (named_files[0][0] if named_files else None)
+    keywords: dict[str, Any] = {**vars(options)}
+    keywords["reference"] = options.reference or (named_files[0][0] if named_files else None)
     agreement = compute(
         files[0] if files else reference_source,
         read,
-        rel=grades_by_name(rel or []) or None,
-        track=track or None,
-        **asked,
+        rel=grades_by_name(asked.rel) or None,
+        track=opening.track,
+        **keywords,
     )
     provenance = {
         "irmeta": __version__,
@@ -219,7 +235,7 @@ def agree(
         "confusion": agreement.confusion,
         "common": agreement.common,
     }
-    first = "by_query" if per_query else "confusion" if confusion else "judges"
+    first = "by_query" if asked.per_query else "confusion" if asked.confusion else "judges"
     ordered = {first: tables.pop(first), **tables}
     if not is_store:
         ordered = {name: frame.drop("track") for name, frame in ordered.items()}
@@ -234,7 +250,7 @@ def agree(
     )
 
 
-def grades_by_name(texts: list[str]) -> dict[str | None, float]:
+def grades_by_name(texts: Sequence[str]) -> dict[str | None, float]:
     """Parse --rel: one grade for all sets, and ``NAME=GRADE`` for single ones.
 
     Raises
@@ -264,44 +280,44 @@ def grades_by_name(texts: list[str]) -> dict[str | None, float]:
     "irmeta over-tracks leaderboard.csv --nemenyi",
     name="over-tracks",
 )
-@with_options(reading=READING, choices=EvalPolicy, options=OverTracksOptions, display=Display)
+@with_options(
+    reading=READING,
+    choices=EvalPolicy,
+    options=OverTracksOptions,
+    display=Display,
+    opening=TRACKS,
+    values=MeasuresOfValues,
+)
 def over_tracks(
     results: ResultsArgument,
     options: Given,
     display: Display,
     choices: Given,
     reading: ReadPolicy,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option("-m", "--measures", help="Names of measures (repeatable); default all."),
-    ] = None,
-    track: TracksOption = None,
-    workers: WorkersOption = None,
-    strict: StrictOption = None,
+    opening: TracksOpening,
+    values: MeasuresOfValues,
 ) -> None:
     """Compare systems over several tracks: macro means, orders, tests over tracks."""
     from irmeta.api.matrices import consistent_read, made_from
     from irmeta.api.over_tracks import over_tracks as compute
     from irmeta.cli.tables import Result, print_parts
 
-    asked = measures or None
-    opened = open_results(
-        results, reading, track or None, workers, choices=choices, strict=strict, measures=asked
-    )
+    asked = list(values.measures) or None
+    opened = open_results(results, reading, opening, choices=choices, measures=asked)
     with opened as source:
-        with consistent_read(source, track or None) as tracks:
+        with consistent_read(source, opening.track) as tracks:
             compared = compute(
                 source,
                 asked,
                 track=tracks,
-                workers=None if isinstance(source, Location | list) else workers,
+                workers=None if isinstance(source, Location | list) else opening.workers,
                 **options,
                 **choices,
             )
             on_tracks = compared.tracks["track"].unique()
-            values = made_from(source, asked or [*compared.facts], on_tracks, **choices)
+            of_source = made_from(source, asked or [*compared.facts], on_tracks, **choices)
         caption, record = "Systems over tracks.", compared.provenance()
-        record["over_tracks"]["source"] = values
+        record["over_tracks"]["source"] = of_source
         display.write(
             Result(
                 "over-tracks",
@@ -313,17 +329,43 @@ def over_tracks(
         )
 
 
+@dataclass(frozen=True)
+class Reproduced(Drawn):
+    """What `reproduce` compares and draws."""
+
+    measures: tuple[str, ...] = option(
+        (),
+        "Names of measures (repeatable).",
+        flag="-m --measures",
+        shown="basic: AP, nDCG, nDCG@10, RR, P@10",
+    )
+    figure: str | None = option(
+        None,
+        "Draw the effect ratios, or the RMSE of single runs: .svg, .pdf or .png.",
+        metavar="<path>",
+    )
+
+
 @command(
     "irmeta reproduce store/ -m AP --original bm25,rm3 --rerun mine-bm25,mine-rm3",
     "irmeta reproduce qrels.txt old.gz new.gz -m nDCG@10 --original old --rerun new",
 )
-@with_options(reading=READING, choices=EvalPolicy, options=ReproduceOptions, display=Display)
+@with_options(
+    reading=READING,
+    choices=EvalPolicy,
+    options=ReproduceOptions,
+    display=Display,
+    opening=(TrackOpening, ("track", "workers", "strict")),
+    asked=(Reproduced, ("measures", "figure", "titles")),
+)
 def reproduce(
     source: SourceArgument,
     options: ReproduceOptions,
     display: Display,
     choices: Given,
     reading: ReadPolicy,
+    opening: TrackOpening,
+    asked: Reproduced,
     original: Annotated[
         str,
         typer.Option(
@@ -340,26 +382,6 @@ def reproduce(
             help="The rerun, in the form of --original (repeatable).",
         ),
     ],
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-m",
-            "--measures",
-            help="Names of measures (repeatable).",
-            show_default="basic: AP, nDCG, nDCG@10, RR, P@10",
-        ),
-    ] = None,
-    track: TrackOption = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option(
-            help="Draw the effect ratios, or the RMSE of single runs: .svg, .pdf or .png.",
-            show_default=False,
-        ),
-    ] = None,
-    titles: TitlesOption = True,
-    workers: WorkersOption = None,
-    strict: StrictOption = None,
 ) -> None:
     """Compare reruns with an original experiment: lists, values and effects, with intervals."""
     from irmeta.api.reproduce import reproduce as compute
@@ -367,17 +389,20 @@ def reproduce(
     from irmeta.cli.tables import Result
     from irmeta.report.figure_file import check_figure_file, write_figure
 
+    figure = None if asked.figure is None else Path(asked.figure)
     if figure is not None:
         check_figure_file(figure, force=display.force)
-    read = None if track is None else [track, options.rerun_track or track]
-    with open_source(source, reading, read, workers, choices=choices, strict=strict) as store:
+    measures, track = list(asked.measures) or "basic", opening.track
+    both = None if track is None else (track, options.rerun_track or track)
+    reads = TracksOpening(track=both, workers=opening.workers, strict=opening.strict)
+    with open_source(source, reading, reads, choices=choices) as store:
         reproduction = compute(
             store,
-            measures or "basic",
+            measures,
             original=original,
             rerun=rerun,
             track=track,
-            workers=workers,
+            workers=opening.workers,
             **{**vars(options), **choices},
         )
         tracks = list(
@@ -385,7 +410,7 @@ def reproduce(
                 [reproduction.runs["track"][0], str(reproduction.settings["rerun_track"])]
             )
         )
-        source_made = store.provenance(measures or "basic", track=tracks, **choices)
+        source_made = store.provenance(measures, track=tracks, **choices)
         provenance = {
             "irmeta": __version__,
             "reproduce": {"source": source_made, **reproduction.settings},
@@ -396,5 +421,5 @@ def reproduce(
             Result("reproduce", {**tables, "runs": reproduction.runs}, caption, provenance)
         )
         if figure is not None:
-            write_figure(reproduction.show(), figure, force=display.force, titles=titles)
+            write_figure(reproduction.show(), figure, force=display.force, titles=asked.titles)
             note(f"figure in {figure}")

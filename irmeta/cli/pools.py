@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from irmeta._version import __version__
 from irmeta.api.arguments import BudgetOptions
-from irmeta.cli.app import StrictOption, TrackOption, one_measure
+from irmeta.cli.app import ONE_TRACK, TrackOpening, one_measure
 from irmeta.cli.display import PoolDisplay
 from irmeta.cli.notes import note
 from irmeta.cli.registered import Given, command, with_options
@@ -83,6 +83,7 @@ class PoolRequest(Options):
     request=PoolRequest,
     reading=WHOLE_LISTS,
     display=PoolDisplay,
+    opening=ONE_TRACK,
 )
 def pool(
     source: SourceArgument,
@@ -91,8 +92,7 @@ def pool(
     request: PoolRequest,
     reading: ReadPolicy,
     display: PoolDisplay,
-    track: TrackOption = None,
-    strict: StrictOption = None,
+    opening: TrackOpening,
 ) -> None:
     """List unjudged docs by weight in RBP, or a pool of some depth, as lines `query 0 doc`.
 
@@ -107,9 +107,9 @@ def pool(
     from irmeta.measures.evaluate import how_made
     from irmeta.store.scan import undisturbed
 
-    from_source = source, reading, track
+    track = opening.track
     if request.simulate:
-        with open_source(*from_source, choices=choices, strict=strict) as store:
+        with open_source(source, reading, opening, choices=choices) as store:
             _print_budgets(store, request, {"track": track, **options, **choices}, display)
         return
     if request.next is not None:
@@ -139,7 +139,7 @@ def pool(
         provenance = {"irmeta": __version__, "pool": {"system": system, "pool_depth": pool_depth}}
         _print_pool(docs, provenance, display)
         return
-    with open_source(*from_source, choices=choices, strict=strict) as store:
+    with open_source(source, reading, opening, choices=choices) as store:
         opened = store.track(track, store.policy_with(choices))
         name = opened.name
         with undisturbed(opened.stored):
@@ -178,7 +178,7 @@ def _print_budgets(
         check_figure_file(figure, force=display.force)
     if request.pool_depth is not None:
         choices["pool_depth"] = request.pool_depth
-    measure = one_measure(list(request.measures) or ["AP"])
+    measure = one_measure(request.measures or ["AP"])
     budgets = store.pools.budget(measure, budget=request.budget, **choices)
     caption = "Orders of judging by the number of judgments."
     display.as_report().write(

@@ -226,21 +226,14 @@ def pop_options(
         value, source = given.pop(name), context.get_parameter_source(name)
         if source is None or source.name == "DEFAULT":
             continue
-        if not _is_list(kind):
-            value = _only(flags(field)[-1], value)
+        if isinstance(value, list) and not _is_list(kind):
+            if len(value) > 1:
+                number, listed = f"{len(value)} times", ", ".join(map(str, value))
+                flag = flags(field)[-1]
+                raise UsageError(f"{flag} is given {number} ({listed}): give one value.")
+            (value,) = value
         line[name] = value
     return line
-
-
-def _only(flag: str, values: Any) -> Any:
-    """Return the single value of an option."""
-    if not isinstance(values, list):
-        return values
-    first, *more = values
-    if more:
-        listed = ", ".join(map(str, values))
-        raise UsageError(f"{flag} is given {len(values)} times ({listed}): give one value.")
-    return first
 
 
 def flags(one: Field[Any]) -> list[str]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -16,17 +16,14 @@ from irmeta.cli.app import (
     DAMAGED,
     DIFFERENT,
     FAILED,
-    FormatsOption,
-    JudgedAtLeastOption,
+    TRACKS,
+    Drawn,
+    MeasuresOfValues,
+    Opening,
     PathArgument,
-    QueryWeightsOption,
-    SegmentOption,
-    StrictOption,
-    TitlesOption,
-    TracksOption,
-    UnjudgedOption,
-    WorkersOption,
-    judged_share,
+    QueryFiles,
+    TracksOpening,
+    UnjudgedDocs,
     progress_line,
 )
 from irmeta.cli.display import FolderDisplay, GateDisplay, ReportDisplay
@@ -80,7 +77,7 @@ class Gating(Options):
             raise UsageError(f"--{flag} belongs to a gate: give --max-drop too.")
 
 
-def parse_pairs(pairs: Sequence[str] | None) -> dict[str, str] | None:
+def parse_pairs(pairs: Sequence[str]) -> dict[str, str] | None:
     """Parse pairs of systems written as OLD=NEW; the last = is that between them.
 
     Raises
@@ -149,12 +146,36 @@ ROBUST = 2e-4
 """Measured seconds per ordered pair of systems of all conditions of --robust."""
 
 
+@dataclass(frozen=True)
+class DiffOptions(Options):
+    """Options of `diff`."""
+
+    tolerance: float = option(
+        1e-9,
+        "Largest difference that counts as equal.",
+        least=0,
+        metavar="<float range> [x>=0]",
+    )
+    pairs: tuple[str, ...] = option(
+        (),
+        "Compare the system OLD of A with the system NEW of B, and no others (repeatable).",
+        flag="--pair",
+        metavar="OLD=NEW",
+    )
+    worse_only: bool = option(False, "Count values that are better in B as equal.")
+    missing: Missing = option(
+        "error",
+        "Rows of one file alone: differences, left out, or 0 in the other.",
+        metavar=f"<{'|'.join(get_args(Missing))}>",
+    )
+
+
 @command(
     "irmeta diff before.parquet after.parquet --tolerance 1e-6",
     "irmeta diff before.parquet after.parquet --format json",
     "irmeta diff old.csv new.csv --pair bm25=bm25-v2 --tolerance 0.01 --worse-only",
 )
-@with_options(display=ReportDisplay)
+@with_options(display=ReportDisplay, options=DiffOptions)
 def diff(
     a: Annotated[
         Path, typer.Argument(metavar="A", help="First file of results.", show_default=False)
@@ -163,59 +184,41 @@ def diff(
         Path, typer.Argument(metavar="B", help="Second file of results.", show_default=False)
     ],
     display: ReportDisplay,
-    tolerance: Annotated[
-        float, typer.Option(min=0, help="Largest difference that counts as equal.")
-    ] = 1e-9,
-    pairs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--pair",
-            metavar="OLD=NEW",
-            help="Compare the system OLD of A with the system NEW of B, and no others "
-            "(repeatable).",
-        ),
-    ] = None,
-    worse_only: Annotated[
-        bool, typer.Option("--worse-only", help="Count values that are better in B as equal.")
-    ] = False,
-    missing: Annotated[
-        Missing,
-        typer.Option(help="Rows of one file alone: differences, left out, or 0 in the other."),
-    ] = "error",
+    options: DiffOptions,
 ) -> None:
     """Compare two result files: provenance and values. Exit with status 1 if values differ."""
     from irmeta.api.checks import diff as compared
     from irmeta.cli.explanations import print_difference
 
-    difference = compared(
-        a, b, tolerance, pairs=parse_pairs(pairs), worse_only=worse_only, missing=missing
-    )
+    asked: Any = {**vars(options), "pairs": parse_pairs(options.pairs)}
+    difference = compared(a, b, **asked)
     print_difference(difference, str(location(a)), str(location(b)), display)
     if not difference.same:
         raise typer.Exit(DIFFERENT)
+
+
+@dataclass(frozen=True)
+class Citing(Options):
+    """What `cite` prints."""
+
+    date: str = option("", "When the results were computed, for the paragraph.")
+    bibtex: bool = option(False, "Print the references alone.")
 
 
 @command(
     "irmeta cite results/ --date '1 May 2026'",
     "irmeta cite results/ --bibtex",
 )
-@with_options(display=ReportDisplay)
-def cite(
-    path: PathArgument,
-    display: ReportDisplay,
-    date: Annotated[
-        str, typer.Option(help="When the results were computed, for the paragraph.")
-    ] = "",
-    bibtex: Annotated[bool, typer.Option("--bibtex", help="Print the references alone.")] = False,
-) -> None:
+@with_options(display=ReportDisplay, asked=Citing)
+def cite(path: PathArgument, display: ReportDisplay, asked: Citing) -> None:
     """Describe how results were computed, with references in BibTeX."""
     from irmeta.api.cite import cite as compute
     from irmeta.cli.tables import Result, open_console, print_text, write_to_pipe
 
-    if bibtex and (date or display.changed()):
+    if asked.bibtex and (asked.date or display.changed()):
         raise UsageError("--bibtex prints the references alone: omit other options.")
-    cited = compute(path, date=date)
-    if bibtex:
+    cited = compute(path, date=asked.date)
+    if asked.bibtex:
         write_to_pipe(cited.bibtex)
         return
     display.write(
@@ -223,7 +226,7 @@ def cite(
             "cite",
             {"references": cited.references},
             "References.",
-            {"irmeta": __version__, "cite": {"date": date}},
+            {"irmeta": __version__, "cite": {"date": asked.date}},
             {"text": cited.text, "bibtex": cited.bibtex},
             show=lambda digits: print_text(open_console(), str(cited).rstrip()),
         )
@@ -233,16 +236,67 @@ def cite(
 @command(
     "irmeta check store/",
 )
-@with_options(display=ReportDisplay)
-def check(path: PathArgument, display: ReportDisplay, workers: WorkersOption = None) -> None:
+@with_options(display=ReportDisplay, opening=(Opening, ("workers",)))
+def check(path: PathArgument, display: ReportDisplay, opening: Opening) -> None:
     """Verify the checksum of every file. Exit with status 1 if any file is damaged."""
     from irmeta.api.checks import check_files
     from irmeta.cli.batches import print_checked
 
-    checked = check_files(path, workers=workers)
+    checked = check_files(path, workers=opening.workers)
     print_checked(checked, str(location(path)), display)
     if checked.problems.height:
         raise typer.Exit(DAMAGED)
+
+
+@dataclass(frozen=True)
+class ComparedValues(QueryFiles, UnjudgedDocs):
+    """What `compare` compares, and what it prints or writes beside."""
+
+    measures: tuple[str, ...] = option(
+        (), "Measures to compare, e.g. AP (repeatable).", flag="-m --measures"
+    )
+    table: Literal["systems", "pairs"] = option(
+        "systems",
+        "Table: a row per system, or per tested pair of systems with its p-values.",
+        metavar="<systems|pairs>",
+    )
+    differences_file: str | None = option(
+        None,
+        "Also write the differences of systems by query: a table (.csv, .parquet) or, of two "
+        "systems by one measure, a figure (.svg, .pdf, .png).",
+        flag="--differences",
+        metavar="<path>",
+    )
+
+    @property
+    def differences(self) -> Path | None:
+        """The file of differences by query."""
+        return None if self.differences_file is None else Path(self.differences_file)
+
+    def check(self, options: CompareOptions, display: GateDisplay, *, is_gate: bool) -> None:
+        """Raise `UsageError` for options that contradict each other."""
+        if options.relative and (self.table == "pairs" or display.is_paper):
+            conflicting = "--table pairs" if self.table == "pairs" else display.form
+            raise UsageError(
+                f"--relative adds columns to the table of systems: omit it or {conflicting}."
+            )
+        if options.robust and self.segment is not None:
+            raise UsageError("--robust checks conclusions over all queries: omit --segment.")
+        if self.query_weights is not None and (options.robust or options.relative):
+            unweighted = "--robust" if options.robust else "--relative"
+            raise UsageError(
+                f"{unweighted} has no form for weights of queries: omit --query-weights."
+            )
+        if options.robust and (options.baseline or is_gate):
+            conflicting = "--baseline" if options.baseline else "--max-drop"
+            problem = f"{conflicting} compares with one system, and --robust tests all pairs"
+            raise UsageError(f"{problem}: use one of them.")
+        if self.differences_file is None:
+            return
+        if options.replicates is not None:
+            raise UsageError("--differences has runs, and --replicates compares methods: omit one.")
+        if len(options.baseline or ()) > 1:
+            raise UsageError("--differences has one baseline: name one by --baseline.")
 
 
 @command(
@@ -260,6 +314,9 @@ def check(path: PathArgument, display: ReportDisplay, workers: WorkersOption = N
     options=CompareOptions,
     gating=Gating,
     display=GateDisplay,
+    opening=TRACKS,
+    drawn=Drawn,
+    asked=ComparedValues,
 )
 def compare(
     results: ResultsArgument,
@@ -268,34 +325,9 @@ def compare(
     choices: Given,
     reading: ReadPolicy,
     display: GateDisplay,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option("-m", "--measures", help="Measures to compare, e.g. AP (repeatable)."),
-    ] = None,
-    segment: SegmentOption = None,
-    query_weights: QueryWeightsOption = None,
-    track: TracksOption = None,
-    table: Annotated[
-        Literal["systems", "pairs"],
-        typer.Option(
-            help="Table: a row per system, or per tested pair of systems with its p-values."
-        ),
-    ] = "systems",
-    differences_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--differences",
-            help="Also write the differences of systems by query: a table (.csv, .parquet) or, of "
-            "two systems by one measure, a figure (.svg, .pdf, .png).",
-            show_default=False,
-        ),
-    ] = None,
-    unjudged: UnjudgedOption = False,
-    judged_at_least: JudgedAtLeastOption = None,
-    titles: TitlesOption = True,
-    formats: FormatsOption = "svg",
-    workers: WorkersOption = None,
-    strict: StrictOption = None,
+    opening: TracksOpening,
+    drawn: Drawn,
+    asked: ComparedValues,
 ) -> None:
     """Test all pairs of systems, or all systems against a baseline."""
     import irmeta.api.significance as significance
@@ -306,54 +338,36 @@ def compare(
     from irmeta.cli.score_tables import print_unjudged
     from irmeta.results.factors import QueryWeights
 
-    at_least = judged_share(judged_at_least, unjudged)
+    at_least = asked.least_judged()
     max_drop = None if gating.max_drop is None else parsed_drops(gating.max_drop)
-    asked = CompareOptions.of(options)
+    chosen = CompareOptions.of(options)
     gating.check_gate()
     display.check_page(is_gate=max_drop is not None)
+    measures = list(asked.measures) or None
     if measures is None and isinstance(max_drop, dict):
         measures = [*max_drop]
     read = list(measures or ())  # an empty list reads all of the runs
     read += [f"Judged@{UNJUDGED_AT}"] * (max_drop is not None and bool(read))
-    if differences_file is not None:
-        check_differences_file(differences_file, force=display.force)
-    drawn: Any = {"titles": titles, "formats": parse_formats(formats)}
-    out = display.folder_for(formats)
-    if asked.relative and (table == "pairs" or display.is_paper):
-        conflicting = "--table pairs" if table == "pairs" else display.form
-        raise UsageError(
-            f"--relative adds columns to the table of systems: omit it or {conflicting}."
-        )
-    if asked.robust and segment is not None:
-        raise UsageError("--robust checks conclusions over all queries: omit --segment.")
-    weights = None if query_weights is None else QueryWeights.of(query_weights)
-    if weights is not None and (asked.robust or asked.relative):
-        unweighted = "--robust" if asked.robust else "--relative"
-        raise UsageError(f"{unweighted} has no form for weights of queries: omit --query-weights.")
-    if asked.robust and (asked.baseline or max_drop is not None):
-        conflicting = "--baseline" if asked.baseline else "--max-drop"
-        problem = f"{conflicting} compares with one system, and --robust tests all pairs"
-        raise UsageError(f"{problem}: use one of them.")
-    if differences_file is not None and asked.replicates is not None:
-        raise UsageError("--differences has runs, and --replicates compares methods: omit one.")
-    if differences_file is not None and len(asked.baseline or ()) > 1:
-        raise UsageError("--differences has one baseline: name one by --baseline.")
+    if asked.differences is not None:
+        check_differences_file(asked.differences, force=display.force)
+    drawing: Any = {"titles": drawn.titles, "formats": parse_formats(drawn.formats)}
+    out = display.folder_for(drawn.formats)
+    asked.check(chosen, display, is_gate=max_drop is not None)
+    weights = None if asked.query_weights is None else QueryWeights.of(Path(asked.query_weights))
     opened = open_results(
         results,
         reading,
-        track or None,
-        workers,
+        opening,
         choices=choices,
-        strict=strict,
-        measures=None if asked.robust else read or None,  # conditions read all of the runs
-        unjudged=unjudged,
+        measures=None if chosen.robust else read or None,  # conditions read all of the runs
+        unjudged=asked.unjudged,
     )
     with opened as source:
-        baselines = asked.baseline or ()
+        baselines = chosen.baseline or ()
         if max_drop is not None and not baselines:
             baselines = (first_system(source, results),)
-        with consistent_read(source, track or None) as tracks:
-            if asked.robust and not isinstance(source, Location | list):
+        with consistent_read(source, opening.track) as tracks:
+            if chosen.robust and not isinstance(source, Location | list):
                 for name in tracks or ():
                     systems = len(source.track(name).systems)
                     faster = "fewer systems, or no --robust, take a fraction."
@@ -363,10 +377,10 @@ def compare(
                 comparisons = significance.compare(
                     source,
                     measures,
-                    segments=segment,
+                    segments=asked.segment,
                     query_weights=weights,
                     track=tracks,
-                    workers=None if isinstance(source, Location | list) else workers,
+                    workers=None if isinstance(source, Location | list) else opening.workers,
                     **testing,
                 )
             notes = run_notes(source, tracks, choices)
@@ -376,8 +390,10 @@ def compare(
             source_record = made_from(
                 source, measures or measures_compared, tracks_compared, **choices
             )
-            unjudged_docs = unjudged_of(source, tracks_compared, **choices) if unjudged else []
-            if differences_file is not None:
+            unjudged_docs = (
+                unjudged_of(source, tracks_compared, **choices) if asked.unjudged else []
+            )
+            if asked.differences is not None:
                 by_query = differences(
                     source,
                     measures or measures_compared,
@@ -385,24 +401,28 @@ def compare(
                     baselines[0] if baselines else None,
                     tracks,
                     choices,
-                    less_is_better=asked.less_is_better,
+                    less_is_better=chosen.less_is_better,
                 )
                 write_differences(
-                    by_query, differences_file, source_record, force=display.force, titles=titles
+                    by_query,
+                    asked.differences,
+                    source_record,
+                    force=display.force,
+                    titles=drawn.titles,
                 )
-                note(f"differences by query in {differences_file}")
+                note(f"differences by query in {asked.differences}")
         record = significance.comparison_record(comparisons, source_record)
         gate = None
         if max_drop is not None:
             is_level = "alpha" in options and not gating.non_inferior
             gate = comparisons.gate(max_drop, significant=is_level, **gating.rule)
-        print_comparisons(comparisons, record, display, gate, notes, table)
+        print_comparisons(comparisons, record, display, gate, notes, asked.table)
         print_unjudged(unjudged_docs, at_least)
         if gate is not None and display.page is not None:
             write_page(gate, display.page, source_record, force=display.force)
         if out is not None:
             write = significance.write_comparisons
-            for path in write(comparisons, out, source_record, force=display.force, **drawn):
+            for path in write(comparisons, out, source_record, force=display.force, **drawing):
                 note(str(path))
     if gate is not None:
         finish_gate(gate)
@@ -412,46 +432,40 @@ def compare(
     "irmeta power results/ --test t --test hsd --alpha 0.05",
     "irmeta power collection/ -m AP,nDCG@10 --track news",
 )
-@with_options(reading=READING, choices=EvalPolicy, options=PowerOptions, display=FolderDisplay)
+@with_options(
+    reading=READING,
+    choices=EvalPolicy,
+    options=PowerOptions,
+    display=FolderDisplay,
+    opening=TRACKS,
+    drawn=Drawn,
+    values=MeasuresOfValues,
+)
 def power(
     results: ResultsArgument,
     options: Given,
     choices: Given,
     reading: ReadPolicy,
     display: FolderDisplay,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option("-m", "--measures", help="Names of measures (repeatable); default all."),
-    ] = None,
-    track: TracksOption = None,
-    titles: TitlesOption = True,
-    formats: FormatsOption = "svg",
-    workers: WorkersOption = None,
-    strict: StrictOption = None,
+    opening: TracksOpening,
+    drawn: Drawn,
+    values: MeasuresOfValues,
 ) -> None:
     """Count the significantly different pairs of systems by each measure."""
     import irmeta.api.significance as significance
     from irmeta.api.matrices import consistent_read, made_from
     from irmeta.cli.tables import Result
 
-    drawn: Any = {"titles": titles, "formats": parse_formats(formats)}
-    out = display.folder_for(formats)
-    opened = open_results(
-        results,
-        reading,
-        track or None,
-        workers,
-        choices=choices,
-        strict=strict,
-        measures=measures,
-    )
+    drawing: Any = {"titles": drawn.titles, "formats": parse_formats(drawn.formats)}
+    out, measures = display.folder_for(drawn.formats), list(values.measures) or None
+    opened = open_results(results, reading, opening, choices=choices, measures=measures)
     with opened as source:
-        with consistent_read(source, track or None) as tracks:
+        with consistent_read(source, opening.track) as tracks:
             counted = significance.power(
                 source,
                 measures,
                 track=tracks,
-                workers=None if isinstance(source, Location | list) else workers,
+                workers=None if isinstance(source, Location | list) else opening.workers,
                 **options,
                 **choices,
             )
@@ -469,5 +483,5 @@ def power(
         )
         if out is not None:
             write, force = significance.write_power, display.force
-            for path in write(counted, out, source_record, asked, force=force, **drawn):
+            for path in write(counted, out, source_record, asked, force=force, **drawing):
                 note(str(path))

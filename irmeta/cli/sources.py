@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from irmeta.cli.app import FAILED, STRICT, progress_line
+from irmeta.cli.app import FAILED, STRICT, Opening, progress_line
 from irmeta.cli.notes import error_line, in_options, note
 from irmeta.cli.registered import Given
 from irmeta.errors import IrmetaError, UsageError, first_few
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from irmeta.store.ingest import Outcome
     from irmeta.store.ranked_track import Evaluation
     from irmeta.store.scan import Tracks
-    from irmeta.trec.source import AnyTrack
 
 WHOLE_LISTS = (
     ReadPolicy,
@@ -60,11 +59,9 @@ ResultsArgument = Annotated[
 def open_results(
     source: list[Path],
     policy: ReadPolicy,
-    tracks: Tracks = None,
-    workers: int | None = None,
+    opening: Opening,
     *,
     choices: Given | None = None,
-    strict: bool | None = None,
     measures: Sequence[str] | None = None,
     unjudged: bool = False,
 ) -> Generator[Store | Location | list[NamedFile]]:
@@ -92,23 +89,14 @@ def open_results(
         is_file = False
     if not (is_file or is_results):
         evaluation = None if measures is None else _evaluation(measures, choices or {}, unjudged)
-        opened_source = open_source(
-            source,
-            policy,
-            tracks,
-            workers,
-            choices=choices,
-            strict=strict,
-            evaluation=evaluation,
-        )
-        with opened_source as store:
+        with open_source(source, policy, opening, choices=choices, evaluation=evaluation) as store:
             yield store
         return
     if is_results:
         report_policies(first, recorded_policy(first), choices)
     if policy != ReadPolicy(columns=() if is_results else columns):
         raise UsageError(f"{first} holds values: reading options apply only to runs.")
-    if strict is not None:
+    if opening.strict is not None:
         raise UsageError(f"{first} holds values: --strict and --no-strict apply only to runs.")
     yield named if runs or columns or named[0].name is not None else first
 
@@ -161,22 +149,21 @@ def _on_line(choices: Mapping[str, Any]) -> str:
 def open_source(
     source: list[Path],
     policy: ReadPolicy,
-    tracks: Tracks = None,
-    workers: int | None = None,
+    opening: Opening,
     *,
     choices: Given | None = None,
-    strict: bool | None = None,
-    dask: str | None = None,
     evaluation: Evaluation | None = None,
 ) -> Generator[Store]:
-    """Open a store, or read a collection (only `tracks`, if given) or files into memory.
+    """Open a store, or read a collection, or some of its tracks, or files into memory.
 
     The policies of results by which a store is opened, and `choices` that differ, are reported.
 
     Tracks of a collection that cannot be read, and skipped runs, are reported at the end; with
-    `strict`, skipped runs give exit status STRICT. None is strict for runs named on the line. With
-    `dask`, only a store is accepted. `evaluation` is the only use of a collection or files.
+    --strict, skipped runs give exit status STRICT. The default is strict for runs named on the
+    line. With --dask, only a store is accepted. `evaluation` is the only use of a collection or
+    files.
     """
+    tracks, strict = opening.track, opening.strict
     named = [named_file(str(file)) for file in source]
     first, *runs = (location(file) for _, file in named)
     run_names = [name for name, _ in named]
@@ -206,7 +193,7 @@ def open_source(
         else:
             report_runs(store, used, choices)
         return
-    if dask is not None:
+    if opening.dask is not None:
         raise UsageError(f"{first} is not a store: for --dask, make one by irmeta ingest.")
     from irmeta.api.in_memory import read_tracks
 
@@ -217,7 +204,7 @@ def open_source(
             runs=runs or None,
             names=run_names,
             tracks=tracks,
-            workers=workers,
+            workers=opening.workers,
             evaluation=evaluation,
         )
     report_ignored_folders(first)
@@ -301,21 +288,8 @@ def report_problems(
 ) -> list[str]:
     """Report on stderr failed tracks, notes of reading and, last, skipped runs.
 
-    Parameters
-    ----------
-    outcomes
-        The tracks that were read.
-    lost
-        Tracks that failed later, with the error.
-    tracks
-        Other tracks of the store to report, not read by this command.
-    are_errors
-        Whether skipped runs are errors, which a quiet command prints too.
-
-    Returns
-    -------
-    list of str
-        Paths of the skipped runs, and tracks with a qrels set that cannot be read.
+    `lost` are tracks that failed later, with the error, and `tracks` tracks of the store that this
+    command has not read. Return paths of skipped runs, and tracks with an unreadable qrels set.
     """
     failed = [(o.track, str(o.error)) for o in outcomes if o.error is not None]
     for track, error in [*failed, *lost]:
@@ -324,30 +298,21 @@ def report_problems(
     sources = {o.track: o.source for o in outcomes if o.error is None}
     report = error_line if are_errors else note
     reported = [track for track in store.tracks if track in sources or track in tracks]
-    skipped = [
-        file
-        for track in reported
-        for file in _report_notes(store, track, sources.get(track), report)
-    ]
+    skipped = list[str]()
+    for track in reported:
+        for warning in store.warnings(track).values():
+            note(f"irmeta: {track}: {warning}")
+        for row in store.systems(track).iter_rows(named=True):
+            file, reason = row["file"], row["skip_reason"]
+            if (source := sources.get(track)) is not None:  # paths relative to the collection
+                file, reason = source.as_given(file), source.located(file, reason or "")
+            if row["malformed"] or row["duplicates"]:
+                note(f"irmeta: {track}: {file}: {row['notes']}")
+            if reason:
+                report(f"irmeta: {track}: {reason}")
+                skipped.append(file)
     if skipped:
         runs = "1 run" if len(skipped) == 1 else f"{len(skipped)} runs"
         listed = first_few(skipped, "the reasons are above")
         report(f"irmeta: {runs} skipped: {listed}")
     return [*skipped, *(t for t in reported if "qrels_sets" in store.warnings(t))]
-
-
-def _report_notes(
-    store: Store, track: str, source: AnyTrack | None, report_skipped: Callable[[str], None]
-) -> Iterator[str]:
-    """Report the notes of reading on a track; yield the skipped files."""
-    for warning in store.warnings(track).values():
-        note(f"irmeta: {track}: {warning}")
-    for row in store.systems(track).iter_rows(named=True):
-        file, reason = row["file"], row["skip_reason"]
-        if source is not None:  # report paths relative to the collection
-            file, reason = source.as_given(file), source.located(file, reason or "")
-        if row["malformed"] or row["duplicates"]:
-            note(f"irmeta: {track}: {file}: {row['notes']}")
-        if reason:
-            report_skipped(f"irmeta: {track}: {reason}")
-            yield file

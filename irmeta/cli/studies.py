@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from irmeta.cli.app import FAILED, DaskOption, Group, StrictOption, app, cluster, progress_line
+from irmeta.cli.app import FAILED, Group, Opening, TracksOpening, app, cluster, progress_line
 from irmeta.cli.display import ClaimDisplay, Display
 from irmeta.cli.notes import error_line, note
 from irmeta.cli.registered import (
@@ -104,7 +104,11 @@ def _refuse_options(context: typer.Context, name: str) -> None:
 
 @command("irmeta study all store/ --out studies/", name="all", group=study, parent="irmeta study")
 @with_options(
-    run_options=ClaimRunOptions, matrix=MatrixOptions, grouping=TrackGroups, reading=READING
+    run_options=ClaimRunOptions,
+    matrix=MatrixOptions,
+    grouping=TrackGroups,
+    reading=READING,
+    opening=(Opening, ("dask", "strict")),
 )
 def run_every(
     source: SourceArgument,
@@ -113,8 +117,7 @@ def run_every(
     matrix: MatrixOptions,
     grouping: TrackGroups,
     reading: ReadPolicy,
-    dask: DaskOption = None,
-    strict: StrictOption = None,
+    opening: Opening,
 ) -> None:
     """Run all studies with their default options, and write an index page with all claims."""
     from irmeta.cli.batches import print_studies
@@ -125,10 +128,10 @@ def run_every(
         for group in (run_options, matrix, grouping)
         for asked in fields(group)
     }
-    with open_source(
-        source, reading, run_options.track, run_options.workers, strict=strict
-    ) as store:
-        with cluster(dask, run_options.workers) as executor, progress_line("Studying"):
+    workers = run_options.workers
+    reads = TracksOpening(track=run_options.track, workers=workers, strict=opening.strict)
+    with open_source(source, reading, reads) as store:
+        with cluster(opening.dask, workers) as executor, progress_line("Studying"):
             done = run_all(store, out, **running | {"executor": executor})
         for outcome in done:
             if outcome.problem:
@@ -218,7 +221,20 @@ def claims(
     note(f"a figure in {display.figure}")
 
 
+@dataclass(frozen=True)
+class Bundling(Options):
+    """What `study bundle` packs."""
+
+    figures: bool = option(
+        False,
+        "Whether SVG and PNG files of figures are in it; PDFs never are.",
+        flag="--figures/--no-figures",
+    )
+    force: bool = option(False, "Replace a file that irmeta did not write.")
+
+
 @command("irmeta study bundle studies/ studies.zip", group=study, parent="irmeta study")
+@with_options(options=Bundling)
 def bundle(
     folder: Annotated[
         Path,
@@ -229,17 +245,12 @@ def bundle(
         ),
     ],
     out: Annotated[Path, typer.Argument(metavar="OUT.zip", show_default=False, help="The file.")],
-    figures: Annotated[
-        bool, typer.Option(help="Whether SVG and PNG files of figures are in it; PDFs never are.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a file that irmeta did not write.")
-    ] = False,
+    options: Bundling,
 ) -> None:
     """Pack tables, options and pages of finished studies in one file with checksums."""
     from irmeta.studies.framework.study_results import bundle as pack
 
-    packed = pack(str(folder), str(out), figures=figures, force=force)
+    packed = pack(str(folder), str(out), figures=options.figures, force=options.force)
     note(f"{packed.height:,} files, {packed['bytes'].sum():,} bytes in {out}")
 
 
@@ -273,28 +284,28 @@ def _command(one: Study) -> typer.Typer:
         line = Given(pop_options(one.options, context, given), one.options.__dataclass_fields__)
         options = one.options.of(line)
         asked = pop_options(one.run_options, context, given)
-        source, dask = given.pop("source", None), given.pop("dask")
-        strict = given.pop("strict", None)
+        source = given.pop("source", None)
+        opening = pop_options(Opening, context, given, ("dask", "strict"))
         reading = ReadPolicy.of(pop_options(ReadPolicy, context, given))
-        if not source and (reading.changed() or strict is not None):
+        if not source and (reading.changed() or "strict" in opening):
             raise UsageError("options of reading runs need a source: name a store or a collection.")
         with ExitStack() as stack:
             store = None
             if source:
-                tracks, workers = asked.get("track"), asked.get("workers")
                 reading = _reading_of(options, source, reading, line)
-                choices: Any = {"choices": line, "strict": strict}
+                both = {name: asked[name] for name in ("track", "workers") if name in asked}
+                reads = TracksOpening(**both, strict=opening.get("strict"))
                 try:
-                    opened = open_source(source, reading, tracks, workers, **choices)
+                    opened = open_source(source, reading, reads, choices=line)
                     read = stack.enter_context(opened)
                 except NoTableError:
                     if "columns" not in line:
                         raise
                     reading = replace(reading, columns=())  # only a judge's file is a table
-                    opened = open_source(source, reading, tracks, workers, **choices)
+                    opened = open_source(source, reading, reads, choices=line)
                     read = stack.enter_context(opened)
                 store, options = read.reader, options_on(one, read.eval_policy, line)
-            executor = stack.enter_context(cluster(dask, asked.get("workers")))
+            executor = stack.enter_context(cluster(opening.get("dask"), asked.get("workers")))
             with progress_line("Studying"):
                 run_options = one.run_options.of(asked | {"executor": executor})
                 batch = run(one, store, given["out"], options, run_options)
@@ -307,7 +318,7 @@ def _command(one: Study) -> typer.Typer:
 
     leading = [
         inspect.Parameter("out", KEYWORD, annotation=OutOption),
-        inspect.Parameter("dask", KEYWORD, annotation=DaskOption, default=None),
+        *parameters(Opening, without=("workers", "strict")),
     ]
     taken = [*parameters(one.options), *parameters(one.run_options, ("track", "only"))]
     if one.inputs != "none":
@@ -315,7 +326,7 @@ def _command(one: Study) -> typer.Typer:
             (SourceArgument, inspect.Parameter.empty) if one.needs_store else (OptionalSource, None)
         )
         leading.insert(0, inspect.Parameter("source", KEYWORD, annotation=kind, default=default))
-        leading.append(inspect.Parameter("strict", KEYWORD, annotation=StrictOption, default=None))
+        leading += parameters(Opening, without=("workers", "dask"))
         taken = [*parameters(one.options), *parameters(one.run_options)]
         reading = [p for p in parameters(ReadPolicy) if p.name in READING[1]]
         taken += [p for p in reading if p.name not in one.options.__dataclass_fields__]

@@ -109,6 +109,25 @@ def test_verbose_option__prints_steps_and_traceback(run, two_tracks: Path) -> No
     assert "Traceback" not in run("info", two_tracks / "gone").err
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("evaluate", "x", "--draws", 0), "draws = 0 is not a whole number of at least 1."),
+        (("evaluate", "x", "--draw", "querry"), "Did you mean 'query'?"),
+        (("catalog", "--list", "run"), "Did you mean 'runs'?"),
+        (("ingest", "x", "--out", "y", "--memory", "5X"), "--memory '5X' is no size"),
+        (
+            ("evaluate", "x", "--segment", "a", "--segment", "b"),
+            "--segment is given 2 times (a, b): give one value.",
+        ),
+    ],
+)
+def test_option__wrong_value_is_refused_in_one_line(run, words, message: str) -> None:
+    done = run(*words)
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+    assert message in done.err
+
+
 def test_completion__choices_of_an_option(run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_IRMETA_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", "irmeta evaluate --tie-order sc")
