@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,7 @@ from irmeta.studies.framework.study import (
     OPEN,
     STUDIED_TRACKS,
     UNDECIDED,
+    Row,
     Study,
     Tables,
 )
@@ -43,7 +44,6 @@ in both.
 """
 Over = Literal["most", "nearly all", "all", "about half", "mean", "once"] | Statistic
 Number = Callable[[Tables], float]
-Row = dict[str, Any]
 UNKNOWN = (
     *("low", "high", "se", "tracks", "holding", "undecided", "open", "votes", "votes_holding"),
     *("share_low", "share_high"),
@@ -252,6 +252,22 @@ def minus(one: Number, other: Number, form: str = ".3f") -> Callable[[Tables], F
     def statistic(tables: Tables) -> Found:
         a, b = one(tables), other(tables)
         return Found(a - b, f"{a:{form}} against {b:{form}}".replace("-", "\u2212"))
+
+    return statistic
+
+
+def row_minus(
+    table: str, column: str, form: str, one: Row, other: Row, /, **row: object
+) -> Callable[[Tables], Found]:
+    """Return the statistic that is the difference of two rows, with the numbers of the paper."""
+    keys = {**row, **one}, {**row, **other}
+    first, second = (cell(table, column, **key) for key in keys)
+    difference = minus(first, second, form)
+
+    def statistic(tables: Tables) -> Found:
+        computed = difference(tables)
+        printed = [tables[table].filter(**key)["printed"].item() for key in keys]
+        return computed if None in printed else computed._replace(printed=" against ".join(printed))
 
     return statistic
 

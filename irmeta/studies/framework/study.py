@@ -153,6 +153,8 @@ CLAIM_DRAWS = Table(
     only_filled=True,
 )
 """The table of studies with claims on tracks that were run with intervals."""
+Row = dict[str, Any]
+"""A row of a table: its values by column."""
 Tables = Mapping[str, "pl.DataFrame"]
 TableRows = Iterable[tuple[str, Any]]
 """Names of tables with some of their rows: a frame, dicts, or an Arrow table of the table's schema.

@@ -131,6 +131,12 @@ class TrackView:
         return self._track.stored.record
 
     @property
+    def other_sets(self) -> list[str]:
+        """The names of the qrels sets beside the chosen one."""
+        sets = (qrels["name"] for qrels in self.record["qrels"])
+        return [name for name in sets if name != self.facts.qrels]
+
+    @property
     def judges(self) -> pl.DataFrame:
         """The columns of the track's ``judges.csv``: name, column and value; empty without one."""
         return beside_runs(self._track.stored.store, self.name, "judge")
@@ -331,6 +337,10 @@ class StudiedTrack:
     # all blocks of the track: reading them takes longer than computing
     views: Sequence[JudgedRanks]
     options: TrackOptions
+
+    def saturation(self, rel: int) -> Saturation:
+        """Count the lists, and those that hold no doc that is not relevant."""
+        return total_saturation(Saturation.of(view, rel) for view in self.views)
 
     def evaluate(self, specs: Sequence[Spec], views: Iterable[JudgedRanks] | None = None) -> Scores:
         """Score all systems by the blocks of the track, or by changed blocks."""

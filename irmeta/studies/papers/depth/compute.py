@@ -26,26 +26,23 @@ from irmeta.stats.new_measure import covered_pairs
 from irmeta.stats.orders import kendall_tau_b, over_common, pearson, round_means, round_rows
 from irmeta.stats.paired import PairedT
 from irmeta.studies.framework.part_tables import JoinedTables
-from irmeta.studies.framework.study import TableRows, Tables, declared_rows
+from irmeta.studies.framework.study import Row, TableRows, Tables, declared_rows
 from irmeta.studies.framework.track_groups import over_tracks
-from irmeta.studies.framework.track_view import Saturation, TrackView, total_saturation
+from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.depth import study
 from irmeta.studies.papers.depth.pool import (
     StudiedPool,
     collection,
-    growth_points,
     judged_only,
     left_out,
 )
 from irmeta.studies.papers.depth.study import DepthOptions, cut
 from irmeta.trec.tie_orders import TIE_RULES
 
-Row = dict[str, Any]
-
 
 def pool_budget(pool: StudiedPool) -> Iterator[Row]:
     """Yield the rows of the table `pool_budget`: the contributors by complete lists."""
-    points, deepest = growth_points(pool), [pool.deepest_k]
+    points, deepest = pool.plotted_depths, [pool.deepest_k]
     measures = list(pool.options.compared)
     specs = [*map(spec_without_cutoff, measures)]
     by_depth = {
@@ -207,7 +204,6 @@ def _around(rows: Sequence[Row]) -> tuple[int | None, int | None]:
 
 
 def condensed_lengths(pool: StudiedPool) -> Iterator[Row]:
-    """Yield the rows of the table `condensed_lengths`."""
     for depth in pool.depths:
         views = (view.condense() for view in pool.pooled(depth))
         lengths = np.concatenate([judged_only(v, v.lengths[:, pool.systems]) for v in views])
@@ -273,7 +269,6 @@ class Curves:
 
 
 def score_curves(curves: Curves) -> Iterator[pl.DataFrame]:
-    """Yield pieces of the table `score_curves`."""
     pool = curves.pool
     systems = pl.Series(pool.names, dtype=pl.String)
     for measure in pool.options.compared:
@@ -522,7 +517,7 @@ def compute(track: TrackView, options: DepthOptions) -> TableRows:
 
 def _describe(track: TrackView, pool: StudiedPool) -> None:
     """Count saturated lists, and add notes on what the tables of a track do not say."""
-    track.saturation = total_saturation(Saturation.of(v, pool.options.rel) for v in pool.views)
+    track.saturation = pool.saturation(pool.options.rel)
     if not pool.facts.pool_known:
         track.note("the contributing systems are unknown, so all systems count as contributors")
     if not pool.has_nonrelevant:

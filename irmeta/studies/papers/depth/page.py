@@ -118,13 +118,6 @@ VERDICTS = {
 MOST_LISTED = 4  # measures; the most frequent verdict on as many is that of the other measures
 
 
-def conclusions(tables: Tables, track: str) -> Iterator[str]:
-    """Yield the sentences about a track; tables may hold other tracks too."""
-    yield from guidance(tables, track)
-    yield from reusability(tables, track)
-    yield from undecided(tables, track)
-
-
 def guidance(tables: Tables, track: str) -> Iterator[str]:
     """Yield one sentence per depth of the pool: cutoffs that lead to the same conclusions.
 
@@ -242,8 +235,8 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
         "Beyond the paper: judged docs and the order of systems",
         "Kendall's tau-b of the order of the contributors by a smaller pool with their order by "
         f"all judgments, next to the number of docs that the pool takes to judge. {POINTER}",
-        [_show("pool_budget", tables, ("track", "depth", "judged", "measure", "tau_b"),
-               pivot="measure")],
+        [_of_pools(tables, Show("pool_budget", ("track", "depth", "judged", "measure", "tau_b"),
+                                pivot="measure"))],
         notes=_absent(tables, "pool_budget"),
     )  # fmt: skip
 
@@ -288,12 +281,10 @@ def _pools(tables: Tables, options: Options) -> Section:
             "pool_growth",
             "judged_ranks",
             Show("judged_by_rank", rows={"rank": ranks}),
-            _show(
-                "table_4",
+            _of_pools(
                 tables,
-                pivot="quantity",
-                columns=("track", "depth", "quantity", "mean"),
-                item="Table 4",
+                Show("table_4", ("track", "depth", "quantity", "mean"), pivot="quantity"),
+                "Table 4",
             ),
             _printed("Table 4"),
         ],
@@ -325,17 +316,10 @@ def _reusability(tables: Tables, options: Options) -> Section:
         )
     shown = [
         *_left_out(tables, options),
-        *_over_tracks(
-            tables,
-            options,
-            "table_5",
-            ("level", "measure"),
-            "group",
-            (*_CHANGES,),
-        ),
-        replace(_show("table_5", tables), page_only=True),
+        *_over_tracks(tables, options, "table_5", ("level", "measure"), "group", (*_CHANGES,)),
+        _of_pools(tables, Show("table_5", page_only=True)),
         _printed("Table 5"),
-        _show("reusability", tables),
+        _of_pools(tables, Show("reusability")),
     ]
     heading = "Systems that did not contribute (Section 4, Table 5)"
     return Section(heading, [*text, *sentences(tables, reusability)], shown, notes=notes)
@@ -350,10 +334,10 @@ def _left_out(tables: Tables, options: Options) -> Iterator[Show]:
     for level, (letter, what) in levels.items():
         if level in present:
             text = f"Scores and ranks after leaving out {what}, mean changes (Table 5{letter})."
-            shown = _show("table_5", tables, (*index, "track", "delta_percent", "delta_rank"),
-                          {"level": (level,), "judgments": ("pool",)}, "track",
-                          f"table_5{letter}", text, "Table 5")  # fmt: skip
-            yield replace(shown, without_cutoff=True)
+            shown = Show("table_5", (*index, "track", "delta_percent", "delta_rank"),
+                         {"level": (level,), "judgments": ("pool",)}, "track",
+                         f"table_5{letter}", text, without_cutoff=True)  # fmt: skip
+            yield _of_pools(tables, shown, "Table 5")
 
 
 def _ties(tables: Tables, options: Options) -> Section:
@@ -375,25 +359,19 @@ def _evaluation_depth(tables: Tables, options: Options) -> Section:
     ratios = ("track", "depth", "k", "measure", "discrimination", "coverage", "inversion")
     cutoffs = (*_cutoffs(tables, options), None)
     text = "Discrimination, coverage and inversion of {} lists by the cutoff ({})."
-    full, condensed = (
-        replace(_show("table_7", tables, ratios, {"lists": (lists,), "k": cutoffs}, "measure",
-                      name, text.format(lists, printed), printed), by_track=True)
-        for lists, name, printed in (
-            ("full", "table_7", "Table 7"), ("condensed", "table_8", "Table 8"))
-    )  # fmt: skip
-    over_tracks = [
-        _over_tracks(
-            tables, options, "table_7", ("group", "k"), "measure", (*_RATIOS,),
-            {"lists": (lists,), "k": cutoffs}, f"{name}_tracks",
-            text.format(lists, f"{printed}, tracks of known depth"),
-        )
-        for lists, name, printed in (
-            ("full", "table_7", "Table 7"), ("condensed", "table_8", "Table 8"))
-    ]  # fmt: skip
-    lengths = [
-        _show("condensed_lengths", tables), _printed_row("Section 4 (condensed lists)")
-    ]  # fmt: skip
-    example = _printed("Section 3")
+    shown = list[Show]()
+    for lists, name, item in (
+        ("full", "table_7", "Table 7"),
+        ("condensed", "table_8", "Table 8"),
+    ):
+        rows = {"lists": (lists,), "k": cutoffs}
+        of_tracks = Show("table_7", ratios, rows, "measure", name, text.format(lists, item),
+                         by_track=True)  # fmt: skip
+        over_tracks = _over_tracks(
+            tables, options, "table_7", ("group", "k"), "measure", (*_RATIOS,), rows,
+            f"{name}_tracks", text.format(lists, f"{item}, tracks of known depth"),
+        )  # fmt: skip
+        shown += [_of_pools(tables, of_tracks, item), *over_tracks, _printed(item)]
     reference = f"k = {options.reference_k}" if options.reference_k else "k = d"
     return Section(
         "Scores by the depth of evaluation (Section 4, RQ3)",
@@ -410,15 +388,11 @@ def _evaluation_depth(tables: Tables, options: Options) -> Section:
             f"shorter. The last row of a track has its full lists. {POINTER}",
         ],
         [
-            example,
+            _printed("Section 3"),
             "figure_4_tracks",
-            full,
-            *over_tracks[0],
-            _printed("Table 7"),
-            condensed,
-            *over_tracks[1],
-            _printed("Table 8"),
-            *lengths,
+            *shown,
+            _of_pools(tables, Show("condensed_lengths")),
+            _printed_row("Section 4 (condensed lists)"),
         ],
         notes=[*_absent(tables, "table_7"), *SLIPS["Table 7"], *SLIPS["Table 8"]],
     )
@@ -435,7 +409,7 @@ def _residuals(tables: Tables, options: Options) -> Section:
         "in the top k have the highest grade, and the doc below ends the search. Means are over "
         "systems and queries.",
         [
-            _show("table_9", tables, columns, rows, "measure", item="Table 9"),
+            _of_pools(tables, Show("table_9", columns, rows, "measure"), "Table 9"),
             *_over_tracks(
                 tables, options, "table_9", ("group", "k"), "measure", ("score", "residual"), rows
             ),
@@ -453,6 +427,9 @@ def _orders(tables: Tables, options: Options) -> Section:
     single = ("track", "depth", "measure_a", "theta", "tied", "stable", "least", "queries")
     pairs = ("track", "depth", "measure_a", "measure_b", "same_cutoff", "deeper", "asymmetry",
            "stable", "least", "queries")  # fmt: skip
+    text = "Orders of systems by two measures at cutoffs from 1 to 50 (Figure 7)."
+    figures = {"figure": ("7", "beyond")}
+    of_pairs = Show("stability", pairs, figures, name="stability_pairs", caption=text)
     return Section(
         "Orders of systems (Section 4, RQ4)",
         f"Correlation ({options.method}) of the orders of systems by two measures at each pair of "
@@ -464,15 +441,8 @@ def _orders(tables: Tables, options: Options) -> Section:
         "1 / sum(1 / log2(1 + i)) of the weight, so the cutoff also changes how top-weighted the "
         f"measure is. {POINTER}",
         [
-            _show("stability", tables, single, {"figure": ("5", "6")}),
-            _show(
-                "stability",
-                tables,
-                pairs,
-                {"figure": ("7", "beyond")},
-                latex="stability_pairs",
-                caption="Orders of systems by two measures at cutoffs from 1 to 50 (Figure 7).",
-            ),
+            _of_pools(tables, Show("stability", single, {"figure": ("5", "6")})),
+            _of_pools(tables, of_pairs),
             "figure_5_tracks",
             "figure_6_tracks",
             _printed("Section 4 (weights)"),
@@ -492,7 +462,7 @@ def _guidance(tables: Tables, options: Options) -> Section:
     return Section(
         "Beyond the paper: safe cutoffs and pools",
         [text, *sentences(tables, guidance)],
-        [_show("guidance", tables, columns, pivot="measure")],
+        [_of_pools(tables, Show("guidance", columns, pivot="measure"))],
         notes=_absent(tables, "guidance"),
     )
 
@@ -510,7 +480,7 @@ def _unjudged(tables: Tables, options: Options) -> Section:
     return Section(
         "Beyond the paper: unjudged docs",
         text,
-        [_show("judged_by_contribution", tables)],
+        [_of_pools(tables, Show("judged_by_contribution"))],
         notes=[
             *_only_relevant(tables, "Shares of judged docs and residuals mean nothing."),
             *_absent(tables, "unjudged"),
@@ -535,7 +505,7 @@ def track_section(tables: Tables, options: Options, track: str) -> Section:
     unjudged = [Show("unjudged", rows={"system": worst}, caption=caption)] if worst else []
     return Section(
         track,
-        list(conclusions(tables, track)),
+        [text for about in (guidance, reusability, undecided) for text in about(tables, track)],
         ["*", *unjudged],
         facts={label: facts[name] for name, label in labels.items() if name in facts},
     )
@@ -547,23 +517,14 @@ def _cutoffs(tables: Tables, options: Options) -> list[int]:
     return sorted({*(options.ks or study.PRINTED_CUTOFFS), *references})
 
 
-def _show(
-    name: str,
-    tables: Tables,
-    columns: Sequence[str] = (),
-    rows: Mapping[str, Sequence[Any]] | None = None,
-    pivot: str = "",
-    latex: str = "",
-    caption: str = "",
-    item: str = "",
-) -> Show:
-    """Return a table whose caption states the depths of the pools and their sources."""
-    about, printed = _depths(tables), dict[str, Any]()
+def _of_pools(tables: Tables, show: Show, item: str = "") -> Show:
+    """Add the depths of the pools and their sources to a caption, and the numbers of the paper."""
+    printed: Printed = {}
     if item:
         facts = tables["collections"].select("track", "contributors", "comprehensive_depth")
         collections = {track: collection_of(*size) for track, *size in facts.iter_rows()}
         printed = printed_beside(item, collections)
-    return Show(name, columns, rows or {}, pivot, latex, caption, about=about, printed=printed)
+    return replace(show, about=_depths(tables), printed=printed)
 
 
 def _over_tracks(

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -29,7 +28,7 @@ from irmeta.stats.correlation import volatility
 from irmeta.stats.new_measure import covered_pairs
 from irmeta.stats.orders import round_means
 from irmeta.stats.paired import PairedT
-from irmeta.studies.framework.study import TableRows, Tables
+from irmeta.studies.framework.study import Row, TableRows, Tables
 from irmeta.studies.framework.track_view import StudiedTrack, TrackView
 from irmeta.studies.papers.depth import study
 from irmeta.studies.papers.depth.study import DepthOptions, cut
@@ -39,10 +38,7 @@ LEAST_USEFUL = 5
 DEFAULT_DEPTH = 10
 
 
-@cache  # tracks and depths have the same measures
-def spec_of(measure: str) -> Spec:
-    """Return the parsed measure."""
-    return parse_measure(measure)
+spec_of = cache(parse_measure)  # tracks and depths have the same measures
 
 
 def on_parts(options: DepthOptions, tables: Tables) -> DepthOptions:
@@ -119,6 +115,12 @@ class StudiedPool(StudiedTrack):
     def deepest_k(self) -> int:
         """The deepest cutoff of score curves, and of orders by complete lists."""
         return min(study.DEEPEST, self.facts.policy["depth"] or study.DEEPEST)
+
+    @property
+    def plotted_depths(self) -> list[int]:
+        """The depths of Figure 1 up to the longest contributing list, with those of the study."""
+        deepest = max(self.longest, 1)
+        return sorted({d for d in (*study.PLOTTED_DEPTHS, *self.depths) if d <= deepest})
 
     def reference_k(self, depth: int) -> int:
         """Return the cutoff of the reference measure."""
@@ -232,9 +234,6 @@ def check_cutoffs(facts: TrackFacts, options: DepthOptions) -> None:
         )
 
 
-Row = dict[str, Any]
-
-
 def collection(pool: StudiedPool, systems: pl.DataFrame, by_order: Mapping[str, int | None]) -> Row:
     """Return the row of the table `collections`.
 
@@ -275,21 +274,14 @@ def collection(pool: StudiedPool, systems: pl.DataFrame, by_order: Mapping[str, 
 
 
 def judged_by_rank(pool: StudiedPool) -> Iterator[Row]:
-    """Yield the rows of the table `judged_by_rank`."""
     for rank, (lists, judged) in enumerate(zip(*pool.judged_by_rank, strict=True), 1):
         if rank <= study.DEEPEST:
             yield {"rank": rank, "lists": lists, "judged": judged, "share": judged / lists}
 
 
-def growth_points(pool: StudiedPool) -> list[int]:
-    """Return the plotted depths, up to the longest contributing list, with those of the study."""
-    deepest = max(pool.longest, 1)
-    return sorted({point for point in (*study.PLOTTED_DEPTHS, *pool.depths) if point <= deepest})
-
-
 def pool_growth(pool: StudiedPool) -> Iterator[Row]:
     """Yield the rows of the table `pool_growth` (Figure 1)."""
-    points, queries = growth_points(pool), sum(len(view.queries) for view in pool.views)
+    points, queries = pool.plotted_depths, sum(len(view.queries) for view in pool.views)
     new = np.zeros((2, queries, len(points) + 1), np.int64)
     for query, depth, judged, relevant in pool.by_row():
         step = np.searchsorted(points, depth)

@@ -7,7 +7,15 @@ from functools import partial
 
 import polars as pl
 
-from irmeta.studies.framework.claims import CannotBeSaid, Claim, Found, cell, minus, value
+from irmeta.studies.framework.claims import (
+    CannotBeSaid,
+    Claim,
+    Found,
+    cell,
+    minus,
+    row_minus,
+    value,
+)
 from irmeta.studies.framework.study import Tables
 from irmeta.studies.papers.innovation.compute import FIRST, PAPER_TEST, TESTS, TIES
 from irmeta.studies.papers.innovation.study import MEASURES, PAPER_LEVELS
@@ -119,15 +127,12 @@ def _gain(
     table: str, column: str, form: str, most: float, **row: object
 ) -> Callable[[Tables], Found]:
     """Return the gain of the greatest alpha over alpha = 0, with the paper's numbers."""
-    after, before = (cell(table, column, alpha=alpha, **row) for alpha in (most, 0.0))
-    difference = minus(after, before, form)
+    gain = row_minus(table, column, form, {"alpha": most}, {"alpha": 0.0}, **row)
 
     def statistic(tables: Tables) -> Found:
         if most == 0:
             raise CannotBeSaid("no alpha is above 0")
-        gain, rows = difference(tables), tables[table].filter(**row)
-        printed = [rows.filter(alpha=alpha)["printed"].item() for alpha in (most, 0.0)]
-        return gain if None in printed else gain._replace(printed=" against ".join(printed))
+        return gain(tables)
 
     return statistic
 
@@ -137,10 +142,8 @@ def _few(family: str, alpha: float) -> Callable[[Tables], Found]:
         rows = tables["table_3"].filter(pl.col("tau_b").is_finite(), measure=family, alpha=alpha)
         if rows.is_empty():
             raise CannotBeSaid("no number of systems has a tau-b")
-        least, last = (
-            rows.sort("tau_b").row(0, named=True),
-            rows.sort("systems").row(-1, named=True),
-        )
+        least = rows.sort("tau_b").row(0, named=True)
+        last = rows.sort("systems").row(-1, named=True)
         why = f"N = {least['systems']}; {last['tau_b']:.3f} for N = {last['systems']}"
         return Found(least["tau_b"], why)
 

@@ -26,13 +26,14 @@ from irmeta.results.matrix import Matrix
 from irmeta.results.scores import Scores
 from irmeta.stats.corrections import LEVELS
 from irmeta.stats.hsd import Design, is_significant
-from irmeta.stats.orders import kendall_tau_b, round_means, tau_ap_b
+from irmeta.stats.orders import kendall_tau_b, round_means, round_rows, tau_ap_b
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.ranking_stability import Fuzziness, stability
 from irmeta.stats.resampling import spread, system_subsets, takes_every_subset
-from irmeta.studies.framework.study import TableRows, Tables, declared_rows
+from irmeta.studies.framework.study import Row, TableRows, Tables, declared_rows
 from irmeta.studies.framework.track_groups import over_tracks
-from irmeta.studies.framework.track_view import Saturation, TrackView, total_saturation
+from irmeta.studies.framework.track_view import TrackView
+from irmeta.studies.papers.innovation import study
 from irmeta.studies.papers.innovation.rare_track import (
     RareTrack,
     example_queries,
@@ -41,37 +42,22 @@ from irmeta.studies.papers.innovation.rare_track import (
     parts_of,
     query_of_figure_1,
     ranks,
-    rounded,
     tau_b,
-)
-from irmeta.studies.papers.innovation.study import (
-    FUZZINESS,
-    GRID,
-    MARKED,
-    MEASURES,
-    OVER_TRACKS,
-    PAPER_FEWER_SYSTEMS,
-    PAPER_SEPARATED,
-    PAPER_STABILITY,
-    TABLES,
-    Cell,
 )
 from irmeta.studies.papers.innovation.study import InnovationOptions as Options
 
-Row = dict[str, Any]
 METHODS = {"tau-b": kendall_tau_b, "tau-ap-b": tau_ap_b}
 """The correlations of Figure 2; both are 1 for an order with itself, also where systems tie."""
 
 
 def figure_2(track: RareTrack) -> Iterator[Row]:
-    """Yield the rows of the table `figure_2`."""
-    alphas = sorted({*GRID, *track.options.weights})
+    alphas = sorted({*study.GRID, *track.options.weights})
     by_alpha = track.means(alphas)
     for measure, plain, means in zip(
         track.options.families(), track.parts.plain, by_alpha, strict=True
     ):
         for method, correlation in METHODS.items():
-            values = correlation(rounded(plain[None]), rounded(means), False)[0]
+            values = correlation(round_rows(plain[None]), round_rows(means), False)[0]
             for alpha, value in zip(alphas, values, strict=True):
                 yield {"measure": measure, "alpha": alpha, "method": method, "value": value}
 
@@ -87,7 +73,6 @@ def swap_alphas(plain: np.ndarray, rare: np.ndarray) -> np.ndarray:
 
 
 def swaps(track: RareTrack) -> Iterator[Row]:
-    """Yield the rows of the table `swaps`."""
     systems = track.facts.systems
     for measure, alphas in _by_measure(track):
         for a, b in np.argwhere(alphas < 1.0):
@@ -100,7 +85,6 @@ def swaps(track: RareTrack) -> Iterator[Row]:
 
 
 def dethroned(track: RareTrack) -> Iterator[Row]:
-    """Yield the rows of the table `dethroned`."""
     systems = track.facts.systems
     parts = zip(_by_measure(track), track.parts.plain, track.rare, strict=True)
     for (measure, alphas), plain, rare in parts:
@@ -142,16 +126,15 @@ FIRST = 100
 
 
 def table_1(track: RareTrack) -> Iterator[Row]:
-    """Yield the rows of the table `table_1`."""
     options = track.options
-    for measure in MEASURES:
+    for measure in study.MEASURES:
         for alpha in options.weights:
             matrix = track.scores.matrix(options.name(measure, alpha)).complete()
             is_defined = len(matrix.queries) > 1 and len(matrix.systems) > 1
             for test, level, is_separated in _separated(matrix, options):
                 confidence = round(100 * (1 - level))
-                cell = Cell(track.collection or "", measure, alpha, confidence)
-                printed = PAPER_SEPARATED.get(cell) if test == PAPER_TEST else None
+                cell = study.Cell(track.collection or "", measure, alpha, confidence)
+                printed = study.PAPER_SEPARATED.get(cell) if test == PAPER_TEST else None
                 yield {
                     "measure": options.family(measure),
                     "alpha": alpha,
@@ -181,10 +164,10 @@ def _separated(matrix: Matrix, options: Options) -> Iterator[tuple[str, float, n
 def table_2(track: RareTrack) -> Iterator[Row]:
     """Yield the rows of the table `table_2`: Eq. 1, and Eq. 4 above alpha = 0."""
     options = track.options
-    for measure in MEASURES:
+    for measure in study.MEASURES:
         for alpha in options.weights:
-            cell = Cell(track.collection or "", measure, alpha)
-            printed = PAPER_STABILITY.get(cell)
+            cell = study.Cell(track.collection or "", measure, alpha)
+            printed = study.PAPER_STABILITY.get(cell)
             name, family = options.name(measure, alpha), options.family(measure)
             yield from _stabilities(track, name, family, alpha, printed)
         for alpha in options.convex_weights:
@@ -197,7 +180,7 @@ def _stabilities(
 ) -> Iterator[Row]:
     options, matrix = track.options, track.scores.matrix(name)
     for ties, (kind, has_margin) in TIES.items():
-        margin = FUZZINESS if has_margin else 0.0
+        margin = study.FUZZINESS if has_margin else 0.0
         # the first trials of a seed are the same, however many follow
         first, stabilities = (
             stability(matrix, trials=trials, fuzziness=margin, kind=kind, rng=options.seed)
@@ -221,10 +204,9 @@ DRAWN = "TREC-8"
 
 
 def table_3(track: RareTrack) -> Iterator[Row]:
-    """Yield the rows of the table `table_3`."""
     options, systems = track.options, len(track.facts.systems)
     sizes, alphas = options.sizes_of(systems), options.drawn_weights
-    cases = {f"{m} {alpha!r}": (m, alpha) for m, alpha in product(MEASURES, alphas)}
+    cases = {f"{m} {alpha!r}": (m, alpha) for m, alpha in product(study.MEASURES, alphas)}
 
     def means_of(members: np.ndarray) -> np.ndarray:
         sums = track.parts.rare_sums(members, options.rarity, options.counted)
@@ -247,7 +229,7 @@ def table_3(track: RareTrack) -> Iterator[Row]:
             "enumerated": takes_every_subset(systems, size, options.draws),
             "tau_b": row["mean"],
             "sd": row["sd"],
-            "printed": PAPER_FEWER_SYSTEMS.get((measure, size)) if is_printed else None,
+            "printed": study.PAPER_FEWER_SYSTEMS.get((measure, size)) if is_printed else None,
         }
 
 
@@ -307,8 +289,8 @@ def added_runs(track: RareTrack) -> TableRows:
     by_systems = replace(track.options, counted="systems")
     for counted in COUNTED:
         sums = attacks.parts.rare_sums(members, track.options.rarity, counted)
-        for measure, plain, rare in zip(MEASURES, track.parts.plain, sums, strict=True):
-            values = rounded(plain + ALPHA * rare)
+        for measure, plain, rare in zip(study.MEASURES, track.parts.plain, sums, strict=True):
+            values = round_rows(plain + ALPHA * rare)
             about = {"counted": counted, "measure": by_systems.name(measure, ALPHA)}
             yield "gaming", _values(track, attacks.attacks, values, about)
             yield "gaming_effects", _effects(track, attacks.attacks, values, plain, about)
@@ -369,9 +351,8 @@ def left_out_groups(track: RareTrack) -> dict[str, list[int]]:
 
 
 def pool_bias(track: RareTrack) -> Iterator[Row]:
-    """Yield the rows of the table `pool_bias`."""
     facts, options = track.facts, track.options
-    measures = [options.name(measure, alpha) for measure in MEASURES for alpha in ALPHAS]
+    measures = [options.name(measure, alpha) for measure in study.MEASURES for alpha in ALPHAS]
     before = track.means(ALPHAS).reshape(len(measures), -1)
     ranks_before = ranks(before)
     docs_before = np.sum(  # judged and relevant
@@ -438,9 +419,7 @@ MOST_FEW = 2
 def other_labels(track: TrackView, rare: RareTrack) -> TableRows:
     """Yield the tables `label_sets` and `label_confirmations`."""
     primary = track.facts.qrels
-    for qrels in (qrels_set["name"] for qrels_set in track.record["qrels"]):
-        if qrels == primary:
-            continue
+    for qrels in track.other_sets:
         views = list(track.blocks(qrels=qrels))
         by_other_set = replace(rare, views=views, parts=parts_of(views, rare.options))
         yield "label_sets", _orders(rare, by_other_set, qrels)
@@ -453,10 +432,13 @@ def _orders(primary: RareTrack, secondary: RareTrack, qrels: str) -> Iterator[Ro
     common = _averaged(primary) & _averaged(secondary)
     primary, secondary = _only_queries(primary, common), _only_queries(secondary, common)
     pairs = zip(
-        primary.options.families(), primary.means(MARKED), secondary.means(MARKED), strict=True
+        primary.options.families(),
+        primary.means(study.MARKED),
+        secondary.means(study.MARKED),
+        strict=True,
     )
     for measure, ours, theirs in pairs:
-        for alpha, a, b in zip(MARKED, ours, theirs, strict=True):
+        for alpha, a, b in zip(study.MARKED, ours, theirs, strict=True):
             yield {
                 "qrels": qrels,
                 "measure": measure,
@@ -487,7 +469,7 @@ def _only_queries(rare: RareTrack, queries: set[str]) -> RareTrack:
 def _confirmations(
     confirmed_set: RareTrack, confirming_set: RareTrack, name: str, judged_in: str
 ) -> Iterator[Row]:
-    """Yield the rows of the table `label_confirmations` for the relevant docs of `one`."""
+    """Yield the rows of the table `label_confirmations` for the docs relevant in one set."""
     judged = _judged_docs(confirming_set.views, confirmed_set.options.rel)
     docs = confirmed_set.docs.join(judged, on=["query", "doc"], how="left")
     held, counted = pl.col("retrieved_by"), pl.col("counted")
@@ -520,9 +502,9 @@ def _judged_docs(views: Sequence[JudgedRanks], rel: int) -> pl.DataFrame:
 
 
 OverTracks = Callable[[Tables, Options], "list[dict[str, Any]] | None"]
-table_1_tracks: OverTracks = partial(over_tracks, OVER_TRACKS["table_1"])
-table_2_tracks: OverTracks = partial(over_tracks, OVER_TRACKS["table_2"])
-table_3_tracks: OverTracks = partial(over_tracks, OVER_TRACKS["table_3"])
+table_1_tracks: OverTracks = partial(over_tracks, study.OVER_TRACKS["table_1"])
+table_2_tracks: OverTracks = partial(over_tracks, study.OVER_TRACKS["table_2"])
+table_3_tracks: OverTracks = partial(over_tracks, study.OVER_TRACKS["table_3"])
 
 
 def compute(track: TrackView, options: Options) -> TableRows:
@@ -538,7 +520,7 @@ def compute(track: TrackView, options: Options) -> TableRows:
         ranks_of_hypothetical = figure_1(rare, query)
         yield "figure_1", ranks_of_hypothetical
         yield "first_places", first_places(rare, ranks_of_hypothetical)
-    yield from declared_rows(TABLES, rare)
+    yield from declared_rows(study.TABLES, rare)
     yield from added_runs(rare)
     yield from other_labels(track, rare)
 
@@ -546,7 +528,7 @@ def compute(track: TrackView, options: Options) -> TableRows:
 def _describe(track: TrackView, rare: RareTrack) -> None:
     """Add notes on what the tables of a track do not say; exclude it if nothing is comparable."""
     options, facts = rare.options, rare.facts
-    track.saturation = total_saturation(Saturation.of(view, options.rel) for view in rare.views)
+    track.saturation = rare.saturation(options.rel)
     without = sum(int((view.counts(options.rel) == 0).sum()) for view in rare.views)
     if rare.docs.is_empty():
         track.leave_out("no query has a relevant doc")

@@ -32,19 +32,6 @@ SLIPS = read_notes("irmeta.studies.papers.innovation")
 MOST_COVERED = 0.95  # share of the relevant docs that a few systems retrieve
 
 
-def conclusions(tables: Tables, track: str) -> Iterator[str]:
-    """Yield the sentences about a track; tables may hold other tracks too."""
-    yield from rarity(tables, track)
-    yield from power(tables, track)
-    yield from stability(tables, track)
-    yield from contributions(tables, track)
-    yield from swaps(tables, track)
-    yield from gaming(tables, track)
-    yield from grades(tables, track)
-    yield from pool(tables, track)
-    yield from labels(tables, track)
-
-
 def rarity(tables: Tables, track: str) -> Iterator[str]:
     """Yield how many relevant docs no system and one system alone retrieves."""
     rows = tables["docs_by_holders"].filter(track=track)
@@ -197,6 +184,8 @@ def labels(tables: Tables, track: str) -> Iterator[str]:
             )
 
 
+CONCLUSIONS = (rarity, power, stability, contributions, swaps, gaming, grades, pool, labels)
+"""The functions of sentences about a track, in the order of its section."""
 _absent = partial(absent, STUDY, reason="too few systems, queries or docs")
 OWN = "each system is a group of its own"
 WORST = 10  # systems of a track that are shown
@@ -297,6 +286,10 @@ def _power(tables: Tables, options: Options) -> Section:
     pairs = tables["table_1"].select("track", "pairs").unique(maintain_order=True)
     of = "; ".join(f"{track}: {number:,}" for track, number in pairs.iter_rows())
     of = f", of all pairs of {of}" if pairs.height <= MOST_SENTENCES else ""
+    of_paper, labels_of = {"test": ("t-unpaired",)}, _baselines(options)
+    averages = ("measure", "alpha", "group", "level", "percent")
+    over_tracks = Show("table_1_tracks", averages, of_paper, ("group", "level"), best="column",
+                       texts=labels_of)  # fmt: skip
     return Section(
         "Significantly different pairs (Section 4.3, Table 1)",
         [
@@ -306,43 +299,24 @@ def _power(tables: Tables, options: Options) -> Section:
             "number of pairs.",
         ],
         [
-            Show(
-                "table_1",
-                papers,
-                {"test": ("t-unpaired",)},
-                ("track", "level"),
-                best="column",
-                texts=_baselines(options),
-                caption=f"Significantly different pairs (Table 1){of}.",
-            ),
-            *show_over_tracks(
-                tables,
-                Show(
-                    "table_1_tracks",
-                    ("measure", "alpha", "group", "level", "percent"),
-                    {"test": ("t-unpaired",)},
-                    ("group", "level"),
-                    best="column",
-                    texts=_baselines(options),
-                ),
-            ),
-            Show(
-                "table_1",
-                every,
-                pivot="test",
-                name="table_1_tests",
-                caption="Significantly different pairs by test.",
-            ),
+            Show("table_1", papers, of_paper, ("track", "level"), best="column", texts=labels_of,
+                 caption=f"Significantly different pairs (Table 1){of}."),
+            *show_over_tracks(tables, over_tracks),
+            Show("table_1", every, pivot="test", name="table_1_tests",
+                 caption="Significantly different pairs by test."),
             show_printed("Table 1"),
         ],
         notes=[*_absent(tables, "table_1"), *SLIPS["Table 1"]],
-    )
+    )  # fmt: skip
 
 
 def _stability(tables: Tables, options: Options) -> Section:
     every = ("track", "measure", "alpha", "ties", "stability")
     papers = ("measure", "alpha", "track", "stability", "printed")
     of_paper = {"ties": ("absolute",), "measure": options.families()}
+    averages, labels_of = ("measure", "alpha", "group", "stability"), _baselines(options)
+    over_tracks = Show("table_2_tracks", averages, of_paper, "group", best="column",
+                       texts=labels_of)  # fmt: skip
     return Section(
         "Stability (Section 4.4, Table 2)",
         [
@@ -353,61 +327,36 @@ def _stability(tables: Tables, options: Options) -> Section:
             "neither system. Under mix=convex, measures follow Eq. 4, at alphas up to 1.",
         ],
         [
-            Show("table_2", papers, of_paper, "track", best="column", texts=_baselines(options)),
-            *show_over_tracks(
-                tables,
-                Show(
-                    "table_2_tracks",
-                    ("measure", "alpha", "group", "stability"),
-                    of_paper,
-                    "group",
-                    best="column",
-                    texts=_baselines(options),
-                ),
-            ),
-            Show(
-                "table_2",
-                every,
-                pivot="ties",
-                name="table_2_ties",
-                caption="Stability by the rule for ties.",
-            ),
+            Show("table_2", papers, of_paper, "track", best="column", texts=labels_of),
+            *show_over_tracks(tables, over_tracks),
+            Show("table_2", every, pivot="ties", name="table_2_ties",
+                 caption="Stability by the rule for ties."),
             show_printed("Table 2"),
         ],
         notes=[*_absent(tables, "table_2"), *SLIPS["Table 2"]],
-    )
+    )  # fmt: skip
 
 
 def _fewer_systems(tables: Tables, options: Options) -> Section:
     papers = ("track", "measure", "alpha", "systems", "tau_b", "printed")
     columns = ("track", "alpha", "systems", "measure", "tau_b", "draws", "undefined", "enumerated")
+    averages, labels_of = ("group", "measure", "alpha", "systems", "tau_b"), _baselines(options)
     return Section(
         "The number of systems (Section 4.5, Table 3)",
         f"Algorithm 1: N systems are drawn ({count(options.draws, 'draw')}) and ordered with S_d "
         "and S of the draw alone; tau-b is that of their order with their order among all systems.",
         [
             "fewer_systems",
-            Show("table_3", papers, pivot="systems", texts=_baselines(options)),
+            Show("table_3", papers, pivot="systems", texts=labels_of),
             *show_over_tracks(
-                tables,
-                Show(
-                    "table_3_tracks",
-                    ("group", "measure", "alpha", "systems", "tau_b"),
-                    pivot="systems",
-                    texts=_baselines(options),
-                ),
+                tables, Show("table_3_tracks", averages, pivot="systems", texts=labels_of)
             ),
-            Show(
-                "table_3",
-                columns,
-                pivot="measure",
-                page_only=True,
-                caption="Draws of fewer systems.",
-            ),
+            Show("table_3", columns, pivot="measure", page_only=True,
+                 caption="Draws of fewer systems."),
             show_printed("Table 3"),
         ],
         notes=[*_absent(tables, "table_3"), *SLIPS["Table 3"]],
-    )
+    )  # fmt: skip
 
 
 def _examples(tables: Tables, options: Options) -> Section:
@@ -505,10 +454,7 @@ def _pool(tables: Tables) -> Section:
             f"its other docs become rarer, for it does not count in S_d. {POINTER}",
             *sentences(tables, pool),
         ],
-        notes=[
-            *_absent(tables, "pool_bias"),
-            *_unknown(tables, "group", OWN),
-        ],
+        notes=[*_absent(tables, "pool_bias"), *_unknown(tables, "group", OWN)],
     )
 
 
@@ -542,7 +488,7 @@ def track_section(tables: Tables, options: Options, track: str) -> Section:
     )
     return Section(
         track,
-        list(conclusions(tables, track)),
+        [text for about in CONCLUSIONS for text in about(tables, track)],
         ["*", *([most] if len(rows) else []), *_most_moved(tables)],
         facts={label: facts[name] for name, label in labels.items()},
     )

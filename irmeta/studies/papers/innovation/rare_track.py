@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,15 +21,9 @@ from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.scores import Scores
 from irmeta.stats.contributors import cluster_order, greedy_cover, jaccard
 from irmeta.stats.orders import kendall_tau_b, mean_ranks, round_rows
+from irmeta.studies.framework.study import Row
 from irmeta.studies.framework.track_view import StudiedTrack, TrackView
-from irmeta.studies.papers.innovation.study import (
-    DOCS,
-    EXAMPLES,
-    PAPER_FIRST_PLACES,
-    PAPER_QUERY,
-    PAPER_RARITY,
-    collection_of,
-)
+from irmeta.studies.papers.innovation import study
 from irmeta.studies.papers.innovation.study import InnovationOptions as Options
 
 
@@ -50,7 +44,7 @@ class RareTrack(StudiedTrack):
         parts = parts_of(views, options)
         queries = sum(len(view.queries) for view in views)
         is_papers, systems = options.is_papers, len(track.facts.systems)
-        collection = collection_of(systems, queries) if is_papers else None
+        collection = study.collection_of(systems, queries) if is_papers else None
         return cls(track.facts, views, options, parts, collection)
 
     @cached_property
@@ -119,32 +113,22 @@ def parts_of(views: Sequence[JudgedRanks], options: Options) -> RareParts:
     return rare_parts(views, options.k, options.rel, options.rarity_depth, policy.queries)
 
 
-def rounded(means: np.ndarray) -> np.ndarray:
-    """Round means [rows, systems] to 12 digits, so that equal ones tie."""
-    return round_rows(means)
-
-
 def tau_b(one: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Compute tau-b of an order of systems with each of `others` [orders, systems]."""
-    return kendall_tau_b(rounded(one[None]), rounded(others), False)[0]
+    return kendall_tau_b(round_rows(one[None]), round_rows(others), False)[0]
 
 
 def ranks(means: np.ndarray) -> np.ndarray:
     """Rank means [rows, systems], the greatest first; ties share the mean rank."""
-    return mean_ranks(rounded(means))
-
-
-Row = dict[str, Any]
+    return mean_ranks(round_rows(means))
 
 
 def docs_by_holders(track: RareTrack) -> pl.DataFrame:
-    """Return the table `docs_by_holders`."""
     number = pl.len().alias("docs")
     return track.docs.group_by("retrieved_by", "counted", "rarity").agg(number).sort("retrieved_by")
 
 
 def rare_grades(track: RareTrack) -> Iterator[Row]:
-    """Yield the rows of the table `rare_grades`."""
     docs = track.docs
     if docs.is_empty():
         return
@@ -173,14 +157,13 @@ def example_queries(track: RareTrack) -> list[str]:
     options, held = track.options, track.docs.filter(pl.col("retrieved_by") > 0)
     if options.examples:
         return sorted(set(options.examples) & {*held["query"]})
-    numbers = held.group_by("query").agg(pl.col("retrieved_by").n_unique().clip(0, DOCS))
+    numbers = held.group_by("query").agg(pl.col("retrieved_by").n_unique().clip(0, study.DOCS))
     most = pl.col("retrieved_by") == pl.col("retrieved_by").max()
     enough = numbers.filter(most)["query"].to_list()
-    return sorted(sample_queries(enough, min(EXAMPLES, len(enough)), options.seed))
+    return sorted(sample_queries(enough, min(study.EXAMPLES, len(enough)), options.seed))
 
 
 def table_4(track: RareTrack) -> Iterator[Row]:
-    """Yield the rows of the table `table_4`."""
     chosen = [row for query in example_queries(track) for row in _chosen(track, query)]
     file = track.options.texts
     texts = {} if file is None else read_texts(file, [row["doc"] for row in chosen])
@@ -208,9 +191,9 @@ def _chosen(track: RareTrack, query: str) -> Iterator[Row]:
     """Yield the docs of a query with the paper's rarity; those of the paper, if it has any."""
     of_query = track.docs.filter(pl.col("retrieved_by") > 0, query=query).rows(named=True)
     for row in of_query:
-        row["printed"] = PAPER_RARITY.get((track.collection or "", query, row["doc"]))
+        row["printed"] = study.PAPER_RARITY.get((track.collection or "", query, row["doc"]))
     rows = [row for row in of_query if row["printed"]] or of_query
-    for i in spaced([row["rarity"] for row in rows], min(DOCS, len(rows))):
+    for i in spaced([row["rarity"] for row in rows], min(study.DOCS, len(rows))):
         yield rows[i]
 
 
@@ -305,7 +288,6 @@ def _mean_holders(found: np.ndarray, holders: np.ndarray) -> np.ndarray:
 
 
 def greedy(track: RareTrack) -> Iterator[Row]:
-    """Yield the rows of the table `greedy`."""
     hits = found_docs(track)
     union, covered = int(hits.any(axis=1).sum()), 0
     for place, (system, added) in enumerate(zip(*greedy_cover(hits), strict=True), start=1):
@@ -350,8 +332,8 @@ def query_of_figure_1(track: RareTrack) -> str | None:
     It is the named one, that of the paper, or the first with the median number of relevant docs.
     """
     relevant = relevant_counts(track)
-    if track.options.figure_query is not None or PAPER_QUERY in relevant:
-        asked = track.options.figure_query or PAPER_QUERY
+    if track.options.figure_query is not None or study.PAPER_QUERY in relevant:
+        asked = track.options.figure_query or study.PAPER_QUERY
         return asked if asked in relevant else None
     middle = _median(relevant)
     return next((query for query, number in relevant.items() if number == middle), None)
@@ -383,7 +365,7 @@ def first_places(track: RareTrack, figure: pl.DataFrame) -> pl.DataFrame:
     """Return the table `first_places`, from the table `figure_1`."""
     relevant, rare = relevant_counts(track), figure.filter(made="rare")
     alone = pl.col("docs").filter(pl.col("rank") == 1)
-    printed = PAPER_FIRST_PLACES if track.options.is_papers else {}
+    printed = study.PAPER_FIRST_PLACES if track.options.is_papers else {}
     return rare.group_by("query", "alpha", maintain_order=True).agg(
         relevant=pl.col("query").first().replace_strict(relevant),
         median_relevant=_median(relevant),

@@ -17,6 +17,7 @@ from irmeta.studies.framework.claims import (
     minus,
     over_rows,
     rho_of_tracks,
+    row_minus,
 )
 from irmeta.studies.framework.study import Tables
 from irmeta.studies.papers.preference.study import SUBTOPIC_MEASURES
@@ -227,18 +228,6 @@ def _of_requests(table: str, options: Options) -> Callable[[Tables], Found]:
     return statistic
 
 
-def _more(table: str, preference: str, measure: str) -> Callable[[Tables], Found]:
-    """Return how much more the first separates than the second, with the paper's numbers."""
-    of_preference, of_measure = (
-        cell(table, "percent", measure=name) for name in (preference, measure)
-    )
-
-    def statistic(tables: Tables) -> Found:
-        difference = minus(of_preference, of_measure, ".2f")(tables)
-        by_name = dict(tables[table].select("measure", "printed").iter_rows())
-        printed = [by_name[name] for name in (preference, measure)]
-        if None in printed:
-            return difference
-        return difference._replace(printed=" against ".join(printed))
-
-    return statistic
+def _more(table: str, preference: str, measure: str) -> Statistic:
+    """Return how much more the first separates than the second."""
+    return row_minus(table, "percent", ".2f", {"measure": preference}, {"measure": measure})

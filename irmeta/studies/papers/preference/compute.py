@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from irmeta.equality import TIE
 from irmeta.kernels.rank_agreement import count_level_pairs
 from irmeta.measures.search_length import corpus_sizes
 from irmeta.phrases import count
@@ -17,20 +15,21 @@ from irmeta.preferences.levels import graded_sets, stack_levels
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.results.verdicts import Preference, Source
 from irmeta.stats.verdict_agreement import agreement
-from irmeta.studies.framework.study import TableRows, declared_rows
+from irmeta.studies.framework.study import Row, TableRows, declared_rows
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference.orders import (
     TESTS,
     ComparedTrack,
     SystemOrders,
+    held,
     label_noise,
     significant_pairs,
+    signs,
     table_1,
 )
 from irmeta.studies.papers.preference.study import GAMMA, POINTS, TABLES
 from irmeta.studies.papers.preference.study import PreferenceOptions as Options
 
-Row = dict[str, Any]
 BINS = 20
 """Steps of the distribution from 0 to 1."""
 SIX = 6  # relevant docs of the request in Figure 4
@@ -225,7 +224,8 @@ def points(compared: ComparedTrack, counts: LevelCounts, options: Options) -> Ta
     ap, ndcg, rr = options.measures
     panels = (ap, ndcg, options.search_length, rr, *options.interleavings)
     sources: dict[str, Source] = {
-        name: _held(preferences.preference()) for name, preferences in compared.preferences.items()
+        name: held(preferences.preference(), MOST_HELD)
+        for name, preferences in compared.preferences.items()
     }
     sources |= {name: compared.matrix(name) for name in (*panels, rr) if name not in sources}
     drawn = DrawnPoints(compared, options, Preference.of(sources[rpp]))
@@ -249,15 +249,6 @@ def points(compared: ComparedTrack, counts: LevelCounts, options: Options) -> Ta
     yield "ties", [{"measure": name, **row} for name, row in tied.items()]
 
 
-def _held(preference: Preference) -> Preference:
-    """Compute the preferences of all queries once, where they are few enough to hold."""
-    queries = len(preference.queries)
-    if queries * len(preference.systems) ** 2 > MOST_HELD:
-        return preference
-    table = [preference.difference(query) for query in range(queries)]
-    return replace(preference, difference=table.__getitem__)
-
-
 def _agreement(a: str, b: str, found: Row, drawn: pl.DataFrame | None) -> Row:
     return {
         "measure_a": a,
@@ -274,8 +265,8 @@ def _agreement(a: str, b: str, found: Row, drawn: pl.DataFrame | None) -> Row:
 
 def opposite_size(points: pl.DataFrame) -> float:
     """Return the median |difference| of points with opposite signs over that of equal signs."""
-    signs, others = (_sign(points[name].to_numpy()) for name in ("preference", "difference"))
-    size, product = np.abs(points["difference"].to_numpy()), signs * others
+    preferred, differing = (points[name].to_numpy() for name in ("preference", "difference"))
+    size, product = np.abs(differing), signs(preferred) * signs(differing)
     if not ((product < 0).any() and (product > 0).any()):
         return np.nan
     return float(np.median(size[product < 0]) / np.median(size[product > 0]))
@@ -326,17 +317,13 @@ class DrawnPoints:
                 "system_b": _named(self._rpp.systems, self.pairs[:, 1]),
                 "preference": self._values,
                 "difference": values,
-                "same_sign": _sign(self._values) == _sign(values),
+                "same_sign": signs(self._values) == signs(values),
             }
         ).with_columns(measure=pl.lit(name))
 
 
 def _named(names: Sequence[str], index: np.ndarray) -> pl.Series:
     return pl.Series([names[i] for i in index.tolist()], dtype=pl.String)
-
-
-def _sign(values: np.ndarray) -> np.ndarray:
-    return np.where(np.abs(values) <= TIE, 0.0, np.sign(values))
 
 
 def compute(track: TrackView, options: Options) -> TableRows:

@@ -30,13 +30,8 @@ from irmeta.stats.orders import kendall_tau_b, over_common, rank_rows
 from irmeta.stats.pairs import pairwise
 from irmeta.stats.preferences import MOST_HELD, STEPS, preference_pairs, preference_subsets
 from irmeta.stats.resampling import query_subsets, spread
-from irmeta.studies.framework.study import Tables, values_of
-from irmeta.studies.framework.track_view import (
-    Saturation,
-    StudiedTrack,
-    TrackView,
-    total_saturation,
-)
+from irmeta.studies.framework.study import Row, Tables, values_of
+from irmeta.studies.framework.track_view import StudiedTrack, TrackView
 from irmeta.studies.papers.preference.study import NUMBERS
 from irmeta.studies.papers.preference.study import PreferenceOptions as Options
 
@@ -96,10 +91,6 @@ class ComparedTrack(StudiedTrack):
         """Whether each judged query has a relevant doc: bool [query]."""
         return next(iter(self.preferences.values())).defined
 
-    def saturation(self, rel: int) -> Saturation:
-        """Count the lists, and those that hold no doc that is not relevant."""
-        return total_saturation(Saturation.of(view, rel) for view in self.views)
-
     def parts(self, options: Options) -> dict[str, tuple[str, ...]]:
         """Return the methods of Tables 2 to 4 by part: single, and subtopic where there are any."""
         parts = {"single": options.compared}
@@ -131,7 +122,6 @@ def dataset_of(requests: int, runs: int, relevant: float) -> str | None:
     return None
 
 
-Row = dict[str, Any]
 RULES = ("mc4", "mc4-rounds", "borda")
 """Rules of Table 2 that order systems by a preference."""
 
@@ -206,7 +196,6 @@ class SystemOrders:
         return self._fewer[key]
 
     def orders(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows of the table `orders`."""
         for name, frame in self.frames.items():
             yield frame.with_columns(preference=pl.lit(name))
 
@@ -245,7 +234,6 @@ class SystemOrders:
 
 
 def table_1(track: TrackView, compared: ComparedTrack, options: Options) -> Row:
-    """Return the row of the table `table_1`."""
     relevant = np.concatenate([view.counts(options.rel) for view in compared.views])
     per_request = _mean(int(relevant.sum()), len(relevant))
     subtopics = _subtopics(compared, options.rel) if compared.subtopic_qrels else {}
@@ -299,9 +287,7 @@ def label_noise(
     Both sets are compared on the queries with a preference under both.
     """
     specs = parse_preferences(options.preferences)
-    for qrels in (qrels_set["name"] for qrels_set in track.record["qrels"]):
-        if qrels == compared.facts.qrels:
-            continue
+    for qrels in track.other_sets:
         blocks = [(v.queries, compare_block(v, specs)) for v in track.blocks(qrels=qrels)]
         for by_other_set in join_blocks(compared.facts, specs, blocks):
             rates = in_common(
@@ -313,7 +299,7 @@ def label_noise(
             )
             upper = np.triu_indices(len(before), 1)
             with np.errstate(invalid="ignore"):  # of undefined means
-                product = _sign(before[upper]) * _sign(after[upper])
+                product = signs(before[upper]) * signs(after[upper])
             turned = int((product < 0).sum())
             ranks = order_frame(rates[1], options.majority)["rank_mc4"].cast(pl.Float64).to_numpy()
             yield {
@@ -327,7 +313,8 @@ def label_noise(
             }
 
 
-def _sign(values: np.ndarray) -> np.ndarray:
+def signs(values: np.ndarray) -> np.ndarray:
+    """Return -1, 0 or 1; preferences that are equal but for rounding are 0."""
     return np.where(np.abs(values) <= TIE, 0.0, np.sign(values))
 
 
@@ -384,10 +371,8 @@ def significant_pairs(
 def _p_values(compared: ComparedTrack, options: Options, name: str) -> dict[str, np.ndarray]:
     """Return the p-values of all pairs for each table, from preferences computed once."""
     tested, p_values = _tested(compared, options, name), dict[str, np.ndarray]()
-    queries, systems = len(tested.queries), len(tested.systems)
-    if isinstance(tested, Preference) and queries * systems**2 <= MOST_HELD:
-        differences = [tested.difference(query) for query in range(queries)]
-        tested = replace(tested, difference=differences.__getitem__)
+    if isinstance(tested, Preference):
+        tested = held(tested, MOST_HELD)
     for table, (test, correction) in TESTS.items():
         asked: Any = {"resamples": options.resamples, "rng": options.seed, "correction": correction}
         if isinstance(tested, Matrix):
@@ -396,6 +381,15 @@ def _p_values(compared: ComparedTrack, options: Options, name: str) -> dict[str,
             pairs = preference_pairs(tested, test, **asked, workers=1)
         p_values[table] = pairs.p_adjusted[pairs.upper]
     return p_values
+
+
+def held(preference: Preference, most: int) -> Preference:
+    """Compute the preferences of all queries once, where they are at most `most` numbers."""
+    queries = len(preference.queries)
+    if queries * len(preference.systems) ** 2 > most:
+        return preference
+    table = [preference.difference(query) for query in range(queries)]
+    return replace(preference, difference=table.__getitem__)
 
 
 def _tested(compared: ComparedTrack, options: Options, name: str) -> Matrix | Preference:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -39,19 +38,9 @@ from irmeta.stats.properties import (
     count_violations,
     properties_for,
 )
-from irmeta.studies.framework.study import TableRows
-from irmeta.studies.papers.properties.study import (
-    MEASURES,
-    NUMBERS,
-    RELEVANT,
-    SPACE,
-    WORKED,
-    check_affordable,
-    printed,
-)
+from irmeta.studies.framework.study import Row, TableRows
+from irmeta.studies.papers.properties import study
 from irmeta.studies.papers.properties.study import PropertiesOptions as Options
-
-Row = dict[str, Any]
 
 
 def described(one: Property) -> Row:
@@ -148,8 +137,8 @@ def edges(rankings: NumberedRankings) -> Iterator[Row]:
 
 def worked() -> Iterator[Row]:
     """Score the rankings of Section 4.3, over two subtopics with five relevant docs each."""
-    space = RankingSpace(2, 4, RELEVANT)
-    for (measure, ranking), as_printed in WORKED.items():
+    space = RankingSpace(2, 4, study.RELEVANT)
+    for (measure, ranking), as_printed in study.WORKED.items():
         view, spec = space.view([space.number(ranking)]), parse_measure(measure)
         value = evaluate_block(view, [spec], EvalPolicy()).values.item()
         yield {"measure": spec.name, "ranking": ranking, "value": value, "printed": as_printed}
@@ -300,7 +289,7 @@ def compute(track: None, options: Options) -> TableRows:
         ),
     )
     yield "edges", edges(options.drawn)
-    yield "paper_numbers", NUMBERS
+    yield "paper_numbers", study.NUMBERS
 
 
 def by_iteration(rows: Iterable[Row], options: Options) -> Iterator[Row]:
@@ -320,11 +309,15 @@ def by_iteration(rows: Iterable[Row], options: Options) -> Iterator[Row]:
 def with_printed(rows: Iterable[Row], options: Options) -> Iterator[Row]:
     """Add what the paper prints, where measure, rankings and judgments are the paper's."""
     space = options.space
-    is_papers = (space.subtopics, space.length) == SPACE and not space.weights
-    measures = canonical(MEASURES) if is_papers and space.relevant_docs >= space.length else []
+    is_papers = (space.subtopics, space.length) == study.SPACE and not space.weights
+    measures = (
+        canonical(study.MEASURES) if is_papers and space.relevant_docs >= space.length else []
+    )
     for row in rows:
         measure = row["measure"]
-        yield row | {"printed": printed(measure, row["property"]) if measure in measures else None}
+        yield row | {
+            "printed": study.printed(measure, row["property"]) if measure in measures else None
+        }
 
 
 CUTOFFS: dict[str, float] = {"rank": 5, "level": 0.5}
@@ -411,7 +404,7 @@ def measure_properties(
     docs = 0 if relevant is None else check_whole("relevant", relevant)
     space = RankingSpace(check_whole("subtopic_count", subtopic_count), length, docs)
     specs = measures_of_one_list() if measures is None else parse_measures(measures)
-    check_affordable(space, specs, asked)
+    study.check_affordable(space, specs, asked)
     values = score_rankings(space, specs)
     counts = count_properties(asked, space, specs, values)
     first = [

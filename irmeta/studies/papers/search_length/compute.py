@@ -40,7 +40,7 @@ from irmeta.stats.search_lengths import (
     length_lows,
     value_buckets,
 )
-from irmeta.studies.framework.study import TableRows, Tables, declared_rows
+from irmeta.studies.framework.study import Row, TableRows, Tables, declared_rows
 from irmeta.studies.framework.track_view import (
     Missed,
     Saturation,
@@ -271,8 +271,6 @@ TABLE_1 = (
 )
 """Table 1: 2020 Deep Learning track, measure, BM25, neural, RRIE."""
 
-Row = dict[str, Any]
-
 
 def distributions(tables: Tables, options: Options) -> Iterator[Row]:
     """Yield Figures 1 to 4: numbers of tracks by the bucket of their best system's mean.
@@ -441,7 +439,6 @@ def _missed_counted(
 
 
 def headroom(gathered: Gathered, options: Options) -> Iterator[Row]:
-    """Yield the rows of the table `headroom`."""
     scores = gathered.scores
     for measure in options.headroom:
         by = options.best_by or measure
@@ -535,7 +532,6 @@ def _differences(gathered: Gathered, options: Options, systems: pl.DataFrame) ->
 
 
 def depth_sensitivity(gathered: Gathered, options: Options) -> Iterator[Row]:
-    """Yield the rows of the table `depth_sensitivity`."""
     full, cut = gathered.scores, gathered.cut
     for measure in options.shallow:
         best, best_cut = best_system(full, measure), best_system(cut, measure)
