@@ -204,8 +204,8 @@ def _last_relevant(tables: Tables) -> Found:
     return Found(rate, f"docs at depths {max([0, *before]) + 1} to {deepest}")
 
 
-def _left_out(level: str, names: Sequence[str]) -> Number:
-    of_measures = pl.col("measure").str.replace(r"@\d+$", "").is_in(list(names))
+def _left_out(level: str, measures: Sequence[str]) -> Number:
+    of_measures = pl.col("measure").str.replace(r"@\d+$", "").is_in(list(measures))
     why = f"no {level} of systems is known, or none can be left out"
     rows = {"level": level, "judgments": "pool"}
     over_measures = over_rows("table_5", "delta_percent", "mean", why, of_measures, **rows)
@@ -300,9 +300,9 @@ def _theta(measure: str) -> Callable[[Tables], Found]:
     return statistic
 
 
-def _theta_minus(measure: str, other: str) -> Statistic:
+def _theta_minus(first: str, second: str) -> Statistic:
     def statistic(tables: Tables) -> Found:
-        thetas = [_theta(name)(tables) for name in (measure, other)]
+        thetas = [_theta(name)(tables) for name in (first, second)]
         if all(theta.number == LAST for theta in thetas):
             raise CannotBeSaid("neither theta is reached at the deepest cutoffs")
         texts = (theta.why if theta.number == LAST else f"{theta.number:.0f}" for theta in thetas)

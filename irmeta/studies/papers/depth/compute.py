@@ -467,8 +467,7 @@ def ties_tau(means: Mapping[str, np.ndarray]) -> Iterator[dict[str, Any]]:
 def _over_tracks(tables: Tables, options: DepthOptions, name: str) -> list[Row] | None:
     """Return the rows of a table over tracks; without given depths, each track has its own.
 
-    Results that compare with the depth of the pool, or leave out contributors, are those of tracks
-    where these are known.
+    Tracks of unknown depth or contributors are left out where the table depends on them.
     """
     tracks, frame = tables["collections"], tables[name]
     if name != "table_9":

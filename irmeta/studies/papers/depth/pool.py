@@ -439,9 +439,9 @@ def _mean(values: np.ndarray) -> float:
 class _Order:
     """Orders of the contributors by one measure, before and after each part is left out."""
 
-    def __init__(self, whole: ReducedPool, measure: str, options: DepthOptions) -> None:
-        self._measure, self._options, self._whole = measure, options, whole
-        self._means, self._pairs = self._of(whole)
+    def __init__(self, full_pool: ReducedPool, measure: str, options: DepthOptions) -> None:
+        self._measure, self._options, self._full_pool = measure, options, full_pool
+        self._means, self._pairs = self._of(full_pool)
         self._after = list[np.ndarray]()
         self._flipped, self._kept = list[float](), list[float]()
 
@@ -451,7 +451,7 @@ class _Order:
 
     def add(self, pool: ReducedPool) -> None:
         """Compare the order by a reduced pool with the order by the whole pool."""
-        is_same = pool.scores is self._whole.scores
+        is_same = pool.scores is self._full_pool.scores
         means, pairs = (self._means, self._pairs) if is_same else self._of(pool)
         self._after.append(means)
         before, after = (values[:, None] - values[None, :] for values in (self._means, means))

@@ -113,9 +113,9 @@ def parts_of(views: Sequence[JudgedRanks], options: Options) -> RareParts:
     return rare_parts(views, options.k, options.rel, options.rarity_depth, policy.queries)
 
 
-def tau_b(one: np.ndarray, others: np.ndarray) -> np.ndarray:
+def tau_b(order: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Compute tau-b of an order of systems with each of `others` [orders, systems]."""
-    return kendall_tau_b(round_rows(one[None]), round_rows(others), False)[0]
+    return kendall_tau_b(round_rows(order[None]), round_rows(others), False)[0]
 
 
 def ranks(means: np.ndarray) -> np.ndarray:
@@ -275,16 +275,16 @@ def contributions(track: RareTrack) -> Iterator[Row]:
             }
 
 
-def _only(found: np.ndarray) -> np.ndarray:
+def _only(is_retrieved: np.ndarray) -> np.ndarray:
     """Return which docs one column alone retrieves: bool [docs, columns]."""
-    return found & (found.sum(axis=1) == 1)[:, None]
+    return is_retrieved & (is_retrieved.sum(axis=1) == 1)[:, None]
 
 
-def _mean_holders(found: np.ndarray, holders: np.ndarray) -> np.ndarray:
+def _mean_holders(is_retrieved: np.ndarray, holders: np.ndarray) -> np.ndarray:
     """Return the mean number of systems that retrieve the docs of each column; NaN: no docs."""
-    docs = found.sum(axis=0)
+    docs = is_retrieved.sum(axis=0)
     # sums of integers, so that no order of docs changes them
-    return np.divide(holders @ found, docs, out=np.full(len(docs), np.nan), where=docs > 0)
+    return np.divide(holders @ is_retrieved, docs, out=np.full(len(docs), np.nan), where=docs > 0)
 
 
 def greedy(track: RareTrack) -> Iterator[Row]:

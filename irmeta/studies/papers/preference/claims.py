@@ -168,10 +168,10 @@ def _missing(options: Options) -> Iterator[Claim]:
                 _mean(7, ap, many)), "> 0", "all")  # fmt: skip
 
 
-def _mean(figure: int, measure: str, *kept: pl.Expr) -> Number:
+def _mean(figure: int, measure: str, *conditions: pl.Expr) -> Number:
     rows = {"labels": "random"} if figure == 7 else {}
     why = f"no order by {measure} by fewer data is defined"
-    return over_rows(f"figure_{figure}", "mean", "mean", why, *kept, measure=measure, **rows)
+    return over_rows(f"figure_{figure}", "mean", "mean", why, *conditions, measure=measure, **rows)
 
 
 def _pairs(options: Options) -> Iterator[Claim]:

@@ -249,15 +249,15 @@ def points(compared: ComparedTrack, counts: LevelCounts, options: Options) -> Ta
     yield "ties", [{"measure": name, **row} for name, row in tied.items()]
 
 
-def _agreement(a: str, b: str, found: Row, drawn: pl.DataFrame | None) -> Row:
+def _agreement(a: str, b: str, agreed: Row, drawn: pl.DataFrame | None) -> Row:
     return {
         "measure_a": a,
         "measure_b": b,
-        "points": found["points"],
-        "queries": found["queries"],
-        "r": found["pearson"],
-        "sa": found["sign_agreement"],
-        "opposite": found["opposite"],
+        "points": agreed["points"],
+        "queries": agreed["queries"],
+        "r": agreed["pearson"],
+        "sa": agreed["sign_agreement"],
+        "opposite": agreed["opposite"],
         "opposite_size": None if drawn is None else opposite_size(drawn),
         "drawn": 0 if drawn is None else drawn.height,
     }
@@ -272,8 +272,8 @@ def opposite_size(points: pl.DataFrame) -> float:
     return float(np.median(size[product < 0]) / np.median(size[product > 0]))
 
 
-def _tied(found: Row, side: str, deciding: float | None) -> Row:
-    return {"points": found["points"], "tied": found[side], "deciding_levels": deciding}
+def _tied(agreed: Row, side: str, deciding: float | None) -> Row:
+    return {"points": agreed["points"], "tied": agreed[side], "deciding_levels": deciding}
 
 
 class DrawnPoints:
@@ -306,9 +306,9 @@ class DrawnPoints:
             out[here] = values[self.pairs[here, 0], self.pairs[here, 1]]
         return out
 
-    def beside(self, name: str, other: Preference) -> pl.DataFrame:
+    def beside(self, name: str, preference: Preference) -> pl.DataFrame:
         """Return the rows of the table `figure_5_points` for another measure."""
-        values = self._of(other)
+        values = self._of(preference)
         return pl.DataFrame(
             {
                 "point": np.arange(1, len(values) + 1),

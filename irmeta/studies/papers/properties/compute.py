@@ -43,14 +43,14 @@ from irmeta.studies.papers.properties import study
 from irmeta.studies.papers.properties.study import PropertiesOptions as Options
 
 
-def described(one: Property) -> Row:
+def described(prop: Property) -> Row:
     """Return the row of a property in the table `properties`."""
     return {
-        "property": one.name,
-        "formula": one.formula,
-        "meaning": one.meaning,
-        "strict": one.strict,
-        "source": one.source,
+        "property": prop.name,
+        "formula": prop.formula,
+        "meaning": prop.meaning,
+        "strict": prop.strict,
+        "source": prop.source,
     }
 
 
