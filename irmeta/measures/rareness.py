@@ -24,11 +24,11 @@ from irmeta.measures.cumulated_gain import (
     NDCG,
     check_discount,
     check_gmax,
-    ideal_dcg,
 )
 from irmeta.measures.precision import P
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.measures.sums import (
+    Sum,
     Worth,
     discounted,
     divide,
@@ -89,20 +89,15 @@ def default_rarity(params: Params) -> Any:
     return "revised" if params["mix"] == "convex" else "linear"
 
 
-def alphas(view: JudgedRanks, params: Params) -> np.ndarray:
-    """Return alpha of each query; 1/R is 0 without relevant docs: float64 [query]."""
-    if params["alpha"] != "1/R":
-        return np.full(len(view.queries), params["alpha"])
-    relevant = view.counts(params.get("rel", REL.default))
-    return np.where(relevant > 0, 1.0 / np.maximum(relevant, 1), 0.0)
-
-
 def mixed(view: JudgedRanks, params: Params, plain: np.ndarray, rare: np.ndarray) -> np.ndarray:
     """Combine the values of a measure with those that weigh each doc by its rarity.
 
     Both are float64 [cutoff, query, system]. For alpha = 0 the result is `plain`, bit for bit.
     """
-    alpha = alphas(view, params)[:, None]
+    alpha: float | np.ndarray = params["alpha"]
+    if alpha == "1/R":
+        relevant = view.counts(params.get("rel", REL.default))[:, None]
+        alpha = np.where(relevant > 0, 1.0 / np.maximum(relevant, 1), 0.0)
     return (1.0 - alpha if params["mix"] == "convex" else 1.0) * plain + alpha * rare
 
 
@@ -120,54 +115,6 @@ def rarity_sums(
         rarity = np.where(holders.is_retrieved[:, None], holders.rarity(kind), 0.0)
         add_rarity(weigh(ranks, cut), offsets, rarity, holders.column, out[index])
     return out
-
-
-def compute_rare_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Sum 1 + alpha R(d) over the relevant docs up to k, over k (Eq. 1).
-
-    S is the number of all systems of the track, also of those without a list for the query. S_d is
-    how many of them retrieve doc d at a rank up to `depth`. R(d) is 1 - S_d / S (Eq. 2), or another
-    `rarity`. R(d) is 0 if S = 1, and for a doc that no system retrieves within `depth`. A doc that
-    only systems which are not counted retrieve has R(d) = 1.
-
-    Notes
-    -----
-    Values are P@k + alpha B, so they are P@k for alpha = 0. They are at most 1 + alpha (S - 1) / S
-    by linear rarity (not 2 (S - 1) / S for alpha = 1, as printed), 1 + alpha by the others, and 1
-    under ``mix=convex``.
-
-    Under ``mix=convex`` (Eq. 4) a doc weighs 1 - alpha + alpha R(d), by default with the revised
-    rarity of Section 5.2. For alpha < 1 that is 1 - alpha times Eq. 1 with linear rarity and a
-    weight of alpha / (1 - alpha) x S / (S - 1): both order systems alike. For alpha = 1 it is
-    rarity alone.
-
-    The released code also counts S_d within the cutoff, and its alpha ``None`` is 1/R. Its means
-    and those of its baselines are of different queries; irmeta averages both by one policy.
-    """
-    rows = view.grades >= params["rel"]
-    counts = rarity_sums(view, params, ks, rows, lambda ranks, cut: (ranks <= cut) * 1.0)
-    rare = counts / np.array(ks, np.float64)[:, None, None]
-    return mixed(view, params, P.compute(view, params, ks), rare)
-
-
-def compute_rare_average_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Sum RareP at the ranks of the relevant docs up to k, over all relevant docs R (Eq. 3).
-
-    RareP at each of these ranks has the same S_d, which counts docs down to `depth`: by default the
-    cutoff k, or whole lists without a cutoff.
-
-    Notes
-    -----
-    Values are AP@k + alpha C, so they are AP@k for alpha = 0. C is the sum of R(d) times W(d) over
-    R, where W(d) is the sum of 1 / rank over the relevant docs at or below doc d, down to k. For
-    the rarity R(d), the bounds and ``mix=convex`` see RareP.
-
-    The divisor is R at any cutoff, as in AP@k and in the released code; it is never min(R, k).
-    """
-    rows = view.grades >= params["rel"]
-    sums = rarity_sums(view, params, ks, rows, partial(weights_in_precisions, view, rows))
-    plain = AP.compute(view, {**params, "norm": "all"}, ks)
-    return mixed(view, params, plain, per_query(sums, view.counts(params["rel"]), 0.0))
 
 
 def weights_in_precisions(
@@ -210,36 +157,27 @@ def _counts(
     return alpha, len(held & counted), len(counted), bool(held)
 
 
-def _rows(
-    ranking: OneList, params: Params, k: int | None
-) -> list[tuple[int, str, float, float, str]]:
-    return [
-        (rank, doc, grade, *rare_weight(ranking, doc, params, k))
-        for rank, doc, grade in ranking.within(k)
-        if grade >= params["rel"]
-    ]
+def _weight_terms(ranking: OneList, params: Params, k: int | None) -> Iterator[Term]:
+    """Yield the weights of the relevant docs down to k."""
+    for rank, doc, grade in ranking.within(k):
+        if grade >= params["rel"]:
+            weight, text = rare_weight(ranking, doc, params, k)
+            yield Term(rank, doc, grade, text, weight)
 
 
-def trace_rare_precision(ranking: OneList, params: Params, k: int | None) -> Trace:
-    """Trace RareP@k as weights over k."""
-    assert k is not None
-    terms = [Term(r, d, g, text, weight) for r, d, g, weight, text in _rows(ranking, params, k)]
-    return Trace(tuple(terms), k, "the cutoff k")
-
-
-def trace_rare_average_precision(ranking: OneList, params: Params, k: int | None) -> Trace:
+def _trace_rare_average_precision(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace RareAP as RareP at relevant docs, over the relevant docs."""
     relevant, total, terms = len(ranking.relevant(params["rel"])), 0.0, []
-    for rank, doc, grade, weight, text in _rows(ranking, params, k):
-        before, total = total, total + weight
-        arithmetic = f"({before:.4g} + w) / {rank}, w = {text}"
-        terms.append(Term(rank, doc, grade, arithmetic, total / rank))
+    for term in _weight_terms(ranking, params, k):
+        assert term.rank is not None
+        before, total = total, total + term.amount
+        arithmetic = f"({before:.4g} + w) / {term.rank}, w = {term.arithmetic}"
+        terms.append(replace(term, arithmetic=arithmetic, amount=total / term.rank))
     undefined = None if relevant else 0.0
     return Trace(tuple(terms), relevant, "relevant docs of the query", undefined)
 
 
-def check_rareness(measure: str, params: Params) -> None:
-    """Raise an error for parameters that cannot be combined."""
+def _check_rareness(measure: str, params: Params) -> None:
     if params["mix"] == "convex" and params["alpha"] != "1/R" and params["alpha"] > 1:
         raise MeasureError(
             f"{measure}: alpha={params['alpha']:g} is above 1, the most under mix=convex. Give a "
@@ -247,176 +185,199 @@ def check_rareness(measure: str, params: Params) -> None:
         )
 
 
-def printed_rareness(of: Sequence[Parameter], params: Params, cutoff: Cutoff) -> list[str]:
+def _printed(of: Sequence[Parameter], params: Params, cutoff: Cutoff) -> list[str]:
     """List the parameters that a name prints: alpha, and those that are not the default."""
     return [p.name for p in of if p.name == "alpha" or params[p.name] != p.default]
 
 
-def simplify_rareness(params: Params, cutoff: Cutoff) -> dict[str, Any]:
+def _simplify(params: Params, cutoff: Cutoff) -> dict[str, Any]:
     """Set the rarity and the depth to None where they are the default."""
     rarity = None if params["rarity"] == default_rarity(params) else params["rarity"]
     depth = None if params["depth"] == cutoff else params["depth"]
     return {**params, "rarity": rarity, "depth": depth}
 
 
-_BINARY = (*RARENESS, REL)
+RareDocs = Callable[[JudgedRanks, Params], tuple[np.ndarray, Weigh]]
+"""Function that returns the docs with a gain, bool [rows], and their weights in a plain measure."""
 
 
-_PLAIN = {"ties": "order"}
-_PLAIN_DCG = {**_PLAIN, "ideal": "all", "rel": 1}
-"""Parameters of the plain measures that rareness leaves at their defaults."""
-
-
-def _rarity_of_gains(
-    view: JudgedRanks, params: Params, ks: Cutoffs, gain: np.ndarray, worth: Worth
-) -> np.ndarray:
-    """Sum the worth of gains times the rarity of their docs: float64 [cutoff, query, system]."""
+def _of_gains(gain: np.ndarray, worth: Worth) -> tuple[np.ndarray, Weigh]:
+    """Weight docs by the worth of their gains at their ranks."""
     rows = gain > 0
     by_rank, gains = worth(np.ones(1))[0], gain[rows][:, None]
-
-    def weigh(ranks: np.ndarray, cut: int) -> np.ndarray:
-        return gains * by_rank[np.where(ranks <= cut, ranks, 0)]
-
-    return rarity_sums(view, params, ks, rows, weigh)
+    return rows, lambda ranks, cut: gains * by_rank[np.where(ranks <= cut, ranks, 0)]
 
 
-def _rare_dcg(view: JudgedRanks, params: Params, ks: Cutoffs, gain: np.ndarray) -> np.ndarray:
+def _in_precision(view: JudgedRanks, params: Params) -> tuple[np.ndarray, Weigh]:
+    return view.grades >= params["rel"], lambda ranks, cut: (ranks <= cut) * 1.0
+
+
+def _in_average_precision(view: JudgedRanks, params: Params) -> tuple[np.ndarray, Weigh]:
+    rows = view.grades >= params["rel"]
+    return rows, partial(weights_in_precisions, view, rows)
+
+
+def _in_dcg(view: JudgedRanks, params: Params) -> tuple[np.ndarray, Weigh]:
     worth = discounted(view.facts.deepest_rank, params["discount"], params["b"])
-    return _rarity_of_gains(view, params, ks, gain, worth)
+    return _of_gains(doc_gains(view, params["gain"], gmax=params.get("gmax")), worth)
 
 
-def compute_rare_dcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Sum gain times 1 + alpha R(d), over the discount of the rank.
+def _rare(
+    name: str,
+    summary: str,
+    definition: str,
+    plain: Sum,
+    docs: RareDocs,
+    parameters: tuple[Parameter, ...],
+    *checks: Callable[[str, Params], None],
+    fixed: Params,
+    **fields: Any,
+) -> Measure:
+    """Return the measure that adds alpha times the rarity of docs to a plain measure.
+
+    `fixed` are parameters of the plain measure that rareness leaves at their defaults.
+    """
+
+    def compute(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+        of_plain = {**params, **fixed}
+        rare = rarity_sums(view, params, ks, *docs(view, params))
+        if plain.scale is not None:
+            rare = plain.scale(of_plain) * rare
+        if plain.divisor is not None:
+            rare = per_query(rare, plain.divisor.of_view(view, of_plain, ks), 0.0)
+        return mixed(view, params, plain.compute(view, of_plain, ks), rare)
+
+    def trace(ranking: OneList, params: Params, k: int | None) -> Trace:
+        of_plain, terms = plain.trace(ranking, {**params, **fixed}, k), []
+        for term in of_plain.terms:
+            weight, text = rare_weight(ranking, term.doc, params, k)
+            arithmetic, amount = f"{term.arithmetic} x {text}", term.amount * weight
+            terms.append(replace(term, arithmetic=arithmetic, amount=amount))
+        return replace(of_plain, terms=tuple(terms))
+
+    def check(params: Params, cutoff: Cutoff) -> None:
+        for refuse in checks:
+            refuse(name, {**params, **fixed})
+        _check_rareness(name, params)
+
+    compute.__doc__ = definition
+    changeable: dict[str, Any] = {"trace": trace, "printed": partial(_printed, parameters)}
+    return Measure(
+        name=name,
+        summary=summary,
+        compute=compute,
+        parameters=parameters,
+        bounds=(0.0, math.inf),
+        monotone=False,
+        unjudged=("condensed",),
+        simplify=_simplify,
+        check=check,
+        **changeable | fields,
+    )
+
+
+_BINARY = (*RARENESS, REL)
+_PLAIN = {"ties": "order"}
+_PLAIN_DCG = {**_PLAIN, "ideal": "all", "rel": 1}
+
+MEASURES = (
+    _rare(
+        "RareP",
+        "precision that weighs relevant docs by rarity",
+        """Sum 1 + alpha R(d) over the relevant docs up to k, over k (Eq. 1).
+
+    S is the number of all systems of the track, also of those without a list for the query. S_d is
+    how many of them retrieve doc d at a rank up to `depth`. R(d) is 1 - S_d / S (Eq. 2), or another
+    `rarity`. R(d) is 0 if S = 1, and for a doc that no system retrieves within `depth`. A doc that
+    only systems which are not counted retrieve has R(d) = 1.
+
+    Notes
+    -----
+    Values are P@k + alpha B, so they are P@k for alpha = 0. They are at most 1 + alpha (S - 1) / S
+    by linear rarity (not 2 (S - 1) / S for alpha = 1, as printed), 1 + alpha by the others, and 1
+    under ``mix=convex``.
+
+    Under ``mix=convex`` (Eq. 4) a doc weighs 1 - alpha + alpha R(d), by default with the revised
+    rarity of Section 5.2. For alpha < 1 that is 1 - alpha times Eq. 1 with linear rarity and a
+    weight of alpha / (1 - alpha) x S / (S - 1): both order systems alike. For alpha = 1 it is
+    rarity alone.
+
+    The released code also counts S_d within the cutoff, and its alpha ``None`` is 1/R. Its means
+    and those of its baselines are of different queries; irmeta averages both by one policy.
+    """,
+        *(P, _in_precision, _BINARY),
+        fixed={},
+        trace=lambda ranking, params, k: Trace(
+            tuple(_weight_terms(ranking, params, k)), k, "the cutoff k"
+        ),
+        source=f"{PAPER}, Eqs. 1, 2 and 4",
+        cutoff="required",
+        family="utility",
+    ),
+    _rare(
+        "RareAP",
+        "average precision that weighs relevant docs by rarity",
+        """Sum RareP at the ranks of the relevant docs up to k, over all relevant docs R (Eq. 3).
+
+    RareP at each of these ranks has the same S_d, which counts docs down to `depth`: by default the
+    cutoff k, or whole lists without a cutoff.
+
+    Notes
+    -----
+    Values are AP@k + alpha C, so they are AP@k for alpha = 0. C is the sum of R(d) times W(d) over
+    R, where W(d) is the sum of 1 / rank over the relevant docs at or below doc d, down to k. For
+    the rarity R(d), the bounds and ``mix=convex`` see RareP.
+
+    The divisor is R at any cutoff, as in AP@k and in the released code; it is never min(R, k).
+    """,
+        *(AP, _in_average_precision, _BINARY),
+        fixed={"norm": "all"},
+        trace=_trace_rare_average_precision,
+        source=f"{PAPER}, Eq. 3",
+    ),
+    _rare(
+        "RareDCG",
+        "discounted cumulated gain that weighs docs by rarity",
+        """Sum gain times 1 + alpha R(d), over the discount of the rank.
 
     The gains and discounts are those of DCG, the rarity R(d) and the other parameters those of
     RareP: it is DCG for alpha = 0.
-    """
-    rare = _rare_dcg(view, params, ks, doc_gains(view, params["gain"], gmax=params["gmax"]))
-    return mixed(view, params, DCG.compute(view, {**params, **_PLAIN_DCG}, ks), rare)
-
-
-def compute_rare_ndcg(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Compute RareDCG over the DCG of the ideal list, in which rarity does not count.
+    """,
+        *(DCG, _in_dcg, (*RARENESS, GAIN, GMAX, *DISCOUNT)),
+        *(check_gmax, check_discount),
+        fixed=_PLAIN_DCG,
+        source=f"{PAPER}, Eq. 1, for the gains of doi:10.1145/582415.582418",
+        family="utility",
+    ),
+    _rare(
+        "RarenDCG",
+        "RareDCG over the DCG of the ideal list, up to 1 + alpha",
+        """Compute RareDCG over the DCG of the ideal list, in which rarity does not count.
 
     Values are therefore up to 1 + alpha, or 1 under ``mix=convex``: it is nDCG for alpha = 0.
-    """
-    gain = doc_gains(view, params["gain"])
-    ideal = ideal_dcg(view, {**params, **_PLAIN_DCG}, ks)
-    rare = per_query(_rare_dcg(view, params, ks, gain), ideal, 0.0)
-    return mixed(view, params, NDCG.compute(view, {**params, **_PLAIN_DCG}, ks), rare)
-
-
-def compute_rare_rbp(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Compute (1 - p) times the sum of gain times 1 + alpha R(d), times p^(rank - 1).
+    """,
+        *(NDCG, _in_dcg, (*RARENESS, GAIN, *DISCOUNT)),
+        check_discount,
+        fixed=_PLAIN_DCG,
+        source=f"{PAPER}, Eq. 1, for the gains of doi:10.1145/582415.582418",
+    ),
+    _rare(
+        "RareRBP",
+        "rank-biased precision that weighs docs by rarity, binary by default",
+        """Compute (1 - p) times the sum of gain times 1 + alpha R(d), times p^(rank - 1).
 
     The gains and p are those of RBP, the rarity R(d) and the other parameters those of RareP: it is
     RBP for alpha = 0.
-    """
-    gain = rbp.gains(view, params)
-    rare = (1.0 - params["p"]) * _rarity_of_gains(view, params, ks, gain, rbp.worth(view, params))
-    return mixed(view, params, rbp.RBP.compute(view, {**params, **_PLAIN}, ks), rare)
-
-
-def _weighed(
-    trace: Callable[[OneList, Params, Any], Trace],
-    fixed: Params,
-    ranking: OneList,
-    params: Params,
-    k: int | None,
-) -> Trace:
-    """Trace a plain measure with each term multiplied by the weight of its doc."""
-    plain, terms = trace(ranking, {**params, **fixed}, k), []
-    for term in plain.terms:
-        weight, text = rare_weight(ranking, term.doc, params, k)
-        arithmetic = f"{term.arithmetic} x {text}"
-        terms.append(Term(term.rank, term.doc, term.grade, arithmetic, term.amount * weight))
-    return Trace(tuple(terms), plain.divisor, plain.divisor_is, plain.undefined)
-
-
-_NDCG = (*RARENESS, GAIN, *DISCOUNT)
-_DCG = (*RARENESS, GAIN, GMAX, *DISCOUNT)
-_RBP = (*RARENESS, rbp.PERSISTENCE, REL, rbp.GAIN, GMAX)
-
-
-def _check_dcg(params: Params, cutoff: Cutoff) -> None:
-    check_gmax("RareDCG", params)
-    check_discount("RareDCG", params)
-    check_rareness("RareDCG", params)
-
-
-def _check_ndcg(params: Params, cutoff: Cutoff) -> None:
-    check_discount("RarenDCG", params)
-    check_rareness("RarenDCG", params)
-
-
-def _check_rbp(params: Params, cutoff: Cutoff) -> None:
-    rbp.check_rbp("RareRBP", {**params, **_PLAIN})
-    check_rareness("RareRBP", params)
-
-
-_measure = partial(
-    Measure,
-    bounds=(0.0, math.inf),
-    monotone=False,
-    unjudged=("condensed",),
-    simplify=simplify_rareness,
-)
-
-MEASURES = (
-    _measure(
-        name="RareP",
-        summary="precision that weighs relevant docs by rarity",
-        compute=compute_rare_precision,
-        trace=trace_rare_precision,
-        source=f"{PAPER}, Eqs. 1, 2 and 4",
-        parameters=_BINARY,
-        cutoff="required",
-        family="utility",
-        check=lambda params, cutoff: check_rareness("RareP", params),
-        printed=partial(printed_rareness, _BINARY),
-    ),
-    _measure(
-        name="RareAP",
-        summary="average precision that weighs relevant docs by rarity",
-        compute=compute_rare_average_precision,
-        trace=trace_rare_average_precision,
-        source=f"{PAPER}, Eq. 3",
-        parameters=_BINARY,
-        check=lambda params, cutoff: check_rareness("RareAP", params),
-        printed=partial(printed_rareness, _BINARY),
-    ),
-    _measure(
-        name="RareDCG",
-        summary="discounted cumulated gain that weighs docs by rarity",
-        compute=compute_rare_dcg,
-        trace=partial(_weighed, DCG.trace, _PLAIN_DCG),
-        source=f"{PAPER}, Eq. 1, for the gains of doi:10.1145/582415.582418",
-        parameters=_DCG,
-        family="utility",
-        check=_check_dcg,
-        printed=partial(printed_rareness, _DCG),
-    ),
-    _measure(
-        name="RarenDCG",
-        summary="RareDCG over the DCG of the ideal list, up to 1 + alpha",
-        compute=compute_rare_ndcg,
-        trace=partial(_weighed, NDCG.trace, _PLAIN_DCG),
-        source=f"{PAPER}, Eq. 1, for the gains of doi:10.1145/582415.582418",
-        parameters=_NDCG,
-        check=_check_ndcg,
-        printed=partial(printed_rareness, _NDCG),
-    ),
-    _measure(
-        name="RareRBP",
-        summary="rank-biased precision that weighs docs by rarity, binary by default",
-        compute=compute_rare_rbp,
-        trace=partial(_weighed, rbp.RBP.trace, _PLAIN),
+    """,
+        rbp.RBP,
+        lambda view, params: _of_gains(rbp.gains(view, params), rbp.worth(view, params)),
+        (*RARENESS, rbp.PERSISTENCE, REL, rbp.GAIN, GMAX),
+        rbp.check_rbp,
+        fixed=_PLAIN,
         source=f"{PAPER}, Eq. 1, for the gains of doi:10.1145/1416950.1416952",
-        parameters=_RBP,
         family="utility",
-        check=_check_rbp,
         printed=lambda params, cutoff: [
-            *printed_rareness(RARENESS, params, cutoff),
+            *_printed(RARENESS, params, cutoff),
             *rbp.printed_rbp(params, cutoff),
         ],
     ),
