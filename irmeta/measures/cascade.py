@@ -23,7 +23,7 @@ from irmeta.measures.sums import (
     valued_by_rank,
 )
 from irmeta.naming import GMAX, Parameter
-from irmeta.rankings.derive.condense import ASSUMED_GRADE, UNJUDGED_DOC
+from irmeta.rankings.derive.select import ASSUMED_GRADE, UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
 
 STOP = Parameter(

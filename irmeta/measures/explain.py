@@ -10,7 +10,7 @@ import polars as pl
 from irmeta.measures.evaluate import SeenViews, evaluate_block, warn_above_highest_grade
 from irmeta.measures.names import Spec
 from irmeta.measures.spec import Term, Trace
-from irmeta.rankings.derive.condense import UNJUDGED_DOC
+from irmeta.rankings.derive.select import UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.one_list import (
     OneList,

@@ -12,7 +12,7 @@ from irmeta.kernels.incomplete import bpref_sum, first_unjudged, inferred_sum
 from irmeta.measures.spec import Cutoffs, Measure, OneList, Params, Term, Trace
 from irmeta.measures.sums import empty_values, per_query, rank_cuts
 from irmeta.naming import REL, Parameter
-from irmeta.rankings.derive.condense import UNJUDGED_DOC, counting_space
+from irmeta.rankings.derive.select import UNJUDGED_DOC, counting_space
 from irmeta.rankings.judged import JudgedRanks
 
 FORM = Parameter(

@@ -26,7 +26,7 @@ from irmeta.measures.sums import (
     weighted_terms,
 )
 from irmeta.naming import GMAX, REL, TIES, Parameter
-from irmeta.rankings.derive.condense import UNJUDGED_DOC, counting_space
+from irmeta.rankings.derive.select import UNJUDGED_DOC, counting_space
 from irmeta.rankings.judged import JudgedRanks
 
 

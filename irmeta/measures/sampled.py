@@ -19,6 +19,7 @@ from functools import partial
 
 import numpy as np
 
+from irmeta.errors import UsageError
 from irmeta.kernels.incomplete import (
     stratified_precision_sum,
     sum_by_stratum,
@@ -38,15 +39,89 @@ from irmeta.measures.sums import (
 )
 from irmeta.naming import GMAX, REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
-from irmeta.rankings.sample import (
-    BY_MTC,
-    ONLY_MTC,
-    Strata,
-    inclusion_weights,
-    is_random_sample,
-    strata_of,
-)
+from irmeta.rankings.judgments import Sample
 from irmeta.rankings.view import Need
+
+BY_MTC = (0, 2)
+"""Methods of prels by which a doc was chosen for its weight in MTC, not drawn at random."""
+ONLY_MTC = 0
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Strata of the queries of a view, int64: `of_row` of each doc, `offsets` of each query.
+
+    float64 [strata]: `docs` of the pool, and how many of them are `judged`.
+    """
+
+    of_row: np.ndarray
+    offsets: np.ndarray
+    docs: np.ndarray
+    judged: np.ndarray
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Docs that each judged doc of a stratum stands for: float64 [strata]."""
+        return self.docs / np.maximum(self.judged, 1.0)
+
+
+def sample_of(view: JudgedRanks) -> Sample | None:
+    """Return the sample of a view; None if its qrels set does not state that it is a sample."""
+    return None if view.facts.sampled is None else view.require("sample")
+
+
+def strata_of(view: JudgedRanks) -> Strata:
+    """Return the strata of a view; all docs of a qrels set that is no sample are one stratum."""
+    query = view.query_of(np.arange(len(view.grades)))
+    sample, queries = sample_of(view), np.arange(len(view.queries) + 1)
+    if sample is None:
+        of_row, offsets = query, queries
+    elif not sample.names:
+        raise UsageError(
+            f"the qrels {view.facts.qrels!r} of track {view.facts.track!r} have inclusion "
+            "probabilities instead of strata: use statAP and other measures of probabilities."
+        )
+    else:
+        width = len(sample.names)
+        known, of_row = np.unique(query * width + sample.stratum, return_inverse=True)
+        offsets = np.searchsorted(known, queries * width)
+    docs = np.bincount(of_row, minlength=offsets[-1])
+    judged = np.bincount(of_row[view.is_judged], minlength=offsets[-1])
+    return Strata(of_row, offsets, docs.astype(np.float64), judged.astype(np.float64))
+
+
+def inclusion_weights(view: JudgedRanks, mtc: str) -> np.ndarray:
+    """Return the inverse inclusion probability of each doc, 0 for docs to ignore: float64 [rows].
+
+    1 for judged docs of a set that is no sample; equal within a stratum. In prels, docs chosen for
+    MTC have 1 (``certain``), or only docs drawn at random count (``excluded``).
+    """
+    sample = sample_of(view)
+    if sample is None:
+        return view.is_judged.astype(np.float64)
+    if sample.names:
+        strata = strata_of(view)
+        return np.where(view.is_judged, strata.weights[strata.of_row], 0.0)
+    probability, is_chosen = sample.probability, np.isin(sample.method, BY_MTC)
+    is_counted = view.is_judged & ~np.isnan(probability)
+    if mtc == "certain":
+        probability = np.where(is_chosen, 1.0, probability)
+    else:
+        is_counted &= sample.method != ONLY_MTC
+    return np.where(is_counted, 1.0 / np.where(is_counted, probability, 1.0), 0.0)
+
+
+def is_random_sample(view: JudgedRanks) -> np.ndarray:
+    """Return whether any doc of a query was drawn at random: bool [query].
+
+    All judgments of some queries of a million query track were chosen for MTC.
+    """
+    sample = sample_of(view)
+    if sample is None or sample.names:
+        return np.ones(len(view.queries), bool)
+    is_drawn = (sample.method != ONLY_MTC) & ~np.isnan(sample.probability)
+    return np.diff(view.offsets_of(is_drawn)) > 0
+
 
 _STAT_SOURCE = "Aslam, Pavlu and Yilmaz 2006, doi:10.1145/1148170.1148263; statAP_MQ_eval_v3.pl"
 MTC = Parameter(
@@ -63,28 +138,18 @@ def needs_sample(params: Params) -> Collection[Need]:
     return ("sample",)
 
 
-def relevant_weights(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of relevant docs with a weight (bool), and the weights of all rows."""
+def relevant_weights(
+    view: JudgedRanks, params: Params
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the rows of relevant docs with a weight (bool), these weights, and their sums.
+
+    The sums are float64 [query, 1], NaN for a query that was not sampled.
+    """
     weights = inclusion_weights(view, params["mtc"])
-    return (view.grades >= params["rel"]) & (weights > 0), weights
-
-
-def estimated_relevant(view: JudgedRanks, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the sum of weights of relevant docs, NaN for a query not sampled: float64 [query]."""
+    rows = (view.grades >= params["rel"]) & (weights > 0)
     query = view.query_of(np.flatnonzero(rows))
     total = np.bincount(query, weights[rows], minlength=len(view.queries))
-    return np.where(is_random_sample(view), total, math.nan)
-
-
-def _weights_within(
-    view: JudgedRanks, rows: np.ndarray, weights: np.ndarray, cuts: np.ndarray
-) -> np.ndarray:
-    """Sum the weights of relevant docs at ranks up to each cutoff: [cutoff, query, system]."""
-    out = np.zeros((len(cuts), *view.lengths.shape))
-    query = view.query_of(np.flatnonzero(rows)).astype(np.int64)
-    ones = np.ones(int(view.lengths.max(initial=0)) + 1)
-    sum_by_stratum(view.ranks[rows], query, weights[rows], ones, cuts, out)
-    return out
+    return rows, weights[rows], np.where(is_random_sample(view), total, math.nan)[:, None]
 
 
 def compute_stat_ap(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -93,20 +158,20 @@ def compute_stat_ap(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarra
     w is the weight of the doc at rank r, W the sum of weights of relevant docs above it, and R the
     sum of weights of all relevant docs.
     """
-    rows, weights = relevant_weights(view, params)
+    rows, weights, relevant = relevant_weights(view, params)
     labels = np.arange(np.count_nonzero(rows), dtype=np.uint32)
     ranks, labels, offsets = view.sort_by_rank(rows, labels)
     out = empty_values(view, ks)
-    weighted_precision_sum(ranks, labels, weights[rows], offsets, rank_cuts(view, ks), out)
-    relevant = estimated_relevant(view, rows, weights)[:, None]
+    weighted_precision_sum(ranks, labels, weights, offsets, rank_cuts(view, ks), out)
     return divide(out, relevant, math.nan)
 
 
 def compute_stat_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Divide the weights of the relevant docs at ranks up to k by k."""
-    rows, weights = relevant_weights(view, params)
-    within = _weights_within(view, rows, weights, rank_cuts(view, ks))
-    relevant = estimated_relevant(view, rows, weights)[:, None]
+    rows, weights, relevant = relevant_weights(view, params)
+    query = view.query_of(np.flatnonzero(rows)).astype(np.int64)
+    within, ones = empty_values(view, ks), np.ones(int(view.lengths.max(initial=0)) + 1)
+    sum_by_stratum(view.ranks[rows], query, weights, ones, rank_cuts(view, ks), within)
     return np.where(relevant > 0, within / np.array(ks, np.float64)[:, None, None], math.nan)
 
 
@@ -116,23 +181,21 @@ def compute_stat_r_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> 
     R is the estimated number of relevant docs. If the list is shorter than R, the divisor is not
     rounded, as in statAP_MQ_eval_v3.pl.
     """
-    rows, weights = relevant_weights(view, params)
-    relevant = estimated_relevant(view, rows, weights)[:, None]
+    rows, weights, relevant = relevant_weights(view, params)
     cuts = np.floor(np.nan_to_num(relevant) + 0.5)
     query = view.query_of(np.flatnonzero(rows))
     ranks = view.ranks[rows]
     is_within = ranks <= np.minimum(cuts[query], view.missing - 1)
     totals = np.zeros(view.lengths.shape)
-    np.add.at(totals, query, np.where(is_within, weights[rows][:, None], 0.0))
+    np.add.at(totals, query, np.where(is_within, weights[:, None], 0.0))
     value = divide(totals, np.where(view.lengths >= cuts, cuts, relevant), math.nan)
     return np.broadcast_to(value, (len(ks), *totals.shape))
 
 
 def compute_stat_relevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Sum the weights of the relevant docs of the query."""
-    rows, weights = relevant_weights(view, params)
-    relevant = estimated_relevant(view, rows, weights)
-    return np.broadcast_to(relevant[:, None], (len(ks), *view.lengths.shape))
+    *_, relevant = relevant_weights(view, params)
+    return np.broadcast_to(relevant, (len(ks), *view.lengths.shape))
 
 
 def doc_weight(ranking: OneList, params: Params, doc: str, grade: float) -> float:
@@ -195,12 +258,6 @@ def _within(ranking: OneList, params: Params, k: float) -> list[Term]:
     ]
 
 
-def trace_stat_precision(ranking: OneList, params: Params, k: int | None) -> Trace:
-    """Trace statP@k as weights over k."""
-    assert k is not None
-    return _trace(_within(ranking, params, k), _estimated(ranking, params), k, "the cutoff k")
-
-
 def trace_stat_r_precision(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace statRprec as weights over the estimated number of relevant docs."""
     relevant = _estimated(ranking, params)
@@ -240,7 +297,9 @@ _ESTIMATES = (
         name="statP",
         summary="P@k estimated from docs judged with known probabilities",
         compute=compute_stat_precision,
-        trace=trace_stat_precision,
+        trace=lambda ranking, params, k: _trace(
+            _within(ranking, params, k), _estimated(ranking, params), k, "the cutoff k"
+        ),
         cutoff="required",
         family="utility",
         monotone=False,
@@ -369,16 +428,12 @@ def compute_xinfap(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray
     first = np.repeat(strata.offsets[:-1], np.diff(view.offsets))
     out = empty_values(view, ks)
     stratified_precision_sum(
-        ranks,
-        labels,
+        *(ranks, labels),
         (view.is_judged.astype(np.int8) + rows).astype(np.int8),
         (strata.of_row - first).astype(np.int64),
-        strata.weights[strata.of_row],
-        offsets,
-        rank_cuts(view, ks),
+        *(strata.weights[strata.of_row], offsets, rank_cuts(view, ks)),
         int(np.diff(strata.offsets).max(initial=0)),
-        *SMOOTHING[params["smoothing"]],
-        out,
+        *(*SMOOTHING[params["smoothing"]], out),
     )
     relevant = _estimated_relevant(view, strata, params["rel"])[None]
     if params["norm"] == "min":
@@ -427,8 +482,8 @@ def ideal_dcg(gains: np.ndarray, weights: np.ndarray, ks: Cutoffs, form: str) ->
     return [float(amounts[places <= (math.inf if k is None else k)].sum()) for k in ks]
 
 
-def _expected_within(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Estimate the number of relevant docs at ranks up to k: [cutoff, query, system]."""
+def compute_inf_relevant_retrieved(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+    """Estimate the number of relevant docs of the list, as `infP` does."""
     strata = strata_of(view)
     listed = _sums(view, strata, ks, np.ones(len(view.grades)))
     judged = _sums(view, strata, ks, view.is_judged)
@@ -443,12 +498,8 @@ def compute_inf_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.
 
     A stratum with n docs there, j of them judged and h relevant, has n (h + e) / (j + 3e).
     """
-    return _expected_within(view, params, ks) / np.array(ks, np.float64)[:, None, None]
-
-
-def compute_inf_relevant_retrieved(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Estimate the number of relevant docs of the list, as `infP` does."""
-    return _expected_within(view, params, ks)
+    within = compute_inf_relevant_retrieved(view, params, ks)
+    return within / np.array(ks, np.float64)[:, None, None]
 
 
 def compute_inf_relevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -546,6 +597,7 @@ def trace_inf_ndcg(ranking: OneList, params: Params, k: int | None) -> Trace:
 def _trace_expected(
     ranking: OneList, params: Params, k: int | None, divisor: float, what: str
 ) -> Trace:
+    """Trace the expected relevant docs of each stratum, at ranks up to k."""
     terms = (
         Term(
             None,
@@ -557,17 +609,6 @@ def _trace_expected(
         for name, s in _count(ranking, params["rel"], k).items()
     )
     return Trace(tuple(terms), divisor, what)
-
-
-def trace_inf_precision(ranking: OneList, params: Params, k: int | None) -> Trace:
-    """Trace infP as the expected relevant docs of each stratum over k."""
-    assert k is not None
-    return _trace_expected(ranking, params, k, k, "the cutoff k")
-
-
-def trace_inf_relevant_retrieved(ranking: OneList, params: Params, k: None) -> Trace:
-    """Trace infNumRelRet as the expected relevant docs of each stratum."""
-    return _trace_expected(ranking, params, None, 1.0, "(nothing)")
 
 
 def trace_inf_relevant(ranking: OneList, params: Params, k: None) -> Trace:
@@ -619,7 +660,7 @@ MEASURES = (
         name="infP",
         summary="inferred P@k: P@k expected from a stratified sample of the pool",
         compute=compute_inf_precision,
-        trace=trace_inf_precision,
+        trace=lambda ranking, params, k: _trace_expected(ranking, params, k, k, "the cutoff k"),
         cutoff="required",
         family="utility",
     ),
@@ -627,7 +668,7 @@ MEASURES = (
         name="infNumRelRet",
         summary="number of relevant docs of the list, expected from a stratified sample",
         compute=compute_inf_relevant_retrieved,
-        trace=trace_inf_relevant_retrieved,
+        trace=lambda ranking, params, k: _trace_expected(ranking, params, k, 1.0, "(nothing)"),
         cutoff="none",
         family="count",
         average="sum",

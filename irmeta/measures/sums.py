@@ -38,8 +38,8 @@ from irmeta.measures.spec import (
     Trace,
 )
 from irmeta.naming import Parameter, gain_map
-from irmeta.rankings.derive.condense import UNJUDGED_DOC
 from irmeta.rankings.derive.drop import pooled_at
+from irmeta.rankings.derive.select import UNJUDGED_DOC
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.view import Need
 

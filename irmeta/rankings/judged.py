@@ -15,7 +15,7 @@ from irmeta.errors import check_choice
 from irmeta.parallel import check_not_forked
 from irmeta.policies import Negative, ReadPolicy
 from irmeta.rankings import arrays
-from irmeta.rankings.derive import condense, drop, lists, relabel, select
+from irmeta.rankings.derive import drop, lists, relabel, sample, select
 from irmeta.rankings.pool import PooledLists, pool_depths
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.rankings.view import JudgedView
@@ -206,7 +206,7 @@ class JudgedRanks(JudgedView):
 
         The pool is unchanged.
         """
-        return condense.condense(self)
+        return select.condense(self)
 
     def assume_relevant(self, deepest: int, gain: str) -> Self:
         """Assume that all unjudged docs of a list, down to rank `deepest`, are relevant.
@@ -214,7 +214,7 @@ class JudgedRanks(JudgedView):
         These docs differ between lists, so row i stands for the i-th unjudged doc of each list.
         `gain` is ``one`` or ``gmax``: the gain of these docs.
         """
-        return condense.assume_relevant(self, deepest, gain)
+        return select.assume_relevant(self, deepest, gain)
 
     def with_pool(self, depth: int | None = None, without: str | Iterable[str] = ()) -> Self:
         """Keep the judgments of a shallower pool, or of a pool of fewer systems.
@@ -266,7 +266,7 @@ class JudgedRanks(JudgedView):
         UsageError
             If `share` is not from 0 to 1, there is no such `order`, or `rng` is not a seed.
         """
-        return drop.drop_relevant(self, share, order, rel=rel, rng=rng)
+        return drop.drop_relevant_shares(self, (share,), order, rel=rel, rng=rng)[0]
 
     def alter_labels(
         self,
@@ -305,7 +305,7 @@ class JudgedRanks(JudgedView):
             If a share is not from 0 to 1, a grade of the view has no weights, a weight is negative,
             all weights of a grade are 0, or `rng` is not a seed.
         """
-        return relabel.alter_labels(self, confusion, by_query, rng=rng)
+        return relabel.alter_labels(self, confusion, by_query, sample.seed_of(rng))
 
     def cut_to(self, depth: int) -> Self:
         """Cut every list at rank `depth`: deeper docs are not retrieved.

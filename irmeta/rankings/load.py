@@ -116,12 +116,16 @@ def _on_executor(
         raise UsageError(f"{store} is in memory, where no other process reads it: {fix}")
     smallest, needed = store.only(track.name), frozenset(needs)
     sent = _Sent(smallest, track.stored.fingerprint(), track.name, track.policy, needed, rows)
+
+    def lost(index: int, error: IrmetaError) -> NoReturn:
+        raise of_track(track.name, error)  # the worker of a block was killed
+
     yield from ordered_map(
         partial(_on_block, function, sent),
         range(len(_blocks(sent))),
         workers=MOST_SENT if workers is None else workers,
         executor=executor,
-        lost=partial(_lost, track.name),
+        lost=lost,
     )
 
 
@@ -151,11 +155,6 @@ def _on_block(function: Callable[[JudgedRanks], Result], sent: _Sent, index: int
     return function(_blocks(sent)[index]())
 
 
-def _lost(track: str, index: int, error: IrmetaError) -> NoReturn:
-    """Raise the error of a block whose worker was killed."""
-    raise of_track(track, error)
-
-
 def judged_ranks(
     track: Track, max_rows: int | None = None, needs: Collection[Need] = ()
 ) -> Iterator[JudgedRanks]:
@@ -171,8 +170,12 @@ def judged_blocks(
     """Yield one function per block that reads the block in any thread: see `judged_ranks`."""
     asked = _Asked.of(track, needs)
     sets = _qrels_sets(asked.track, asked.needs)
+
+    def read(queries: list[str], block: RowBlock) -> JudgedRanks:
+        return _arranged(sets, *_lists_of(block, queries, asked.columns), asked)
+
     for queries, block in _blocks_of(asked.track, sets, max_rows):
-        yield partial(_block_view, sets, queries, asked, block)
+        yield partial(read, queries, block)
 
 
 def judged_under(
@@ -190,8 +193,8 @@ def judged_under(
         columns = sorted({column for request in every for column in request.columns})
         sets = _qrels_sets(every[0].track, every[0].needs)
         for queries, block in _blocks_of(every[0].track, sets, max_rows):
-            block_queries, lists = _lists_of(block, queries, columns)
-            yield [_arranged(sets, block_queries, request, lists) for request in every]
+            lists = _lists_of(block, queries, columns)
+            yield [_arranged(sets, *lists, request) for request in every]
 
 
 @dataclass(frozen=True)
@@ -292,14 +295,6 @@ class _Rows:
         return out
 
 
-def _block_view(
-    sets: Sequence[Judged], queries: list[str], asked: _Asked, block: RowBlock
-) -> JudgedRanks:
-    """Read the lists of a block, and arrange them under each qrels set."""
-    block_queries, lists = _lists_of(block, queries, asked.columns)
-    return _arranged(sets, block_queries, asked, lists)
-
-
 def _lists_of(
     block: RowBlock, queries: list[str], columns: Sequence[str]
 ) -> tuple[list[str], StoredLists]:
@@ -312,23 +307,18 @@ def _lists_of(
 
 
 def _arranged(
-    sets: Sequence[Judged], queries: list[str], asked: _Asked, lists: StoredLists
+    sets: Sequence[Judged], queries: list[str], lists: StoredLists, asked: _Asked
 ) -> JudgedRanks:
     """Arrange the lists of a block under each qrels set."""
     policy = asked.policy
-    views = [_view(judged, queries, asked, lists) for judged in sets]
+    views = [_view(judged, queries, lists, asked) for judged in sets]
     view = replace(views[0], diversity=views[1]) if len(views) > 1 else views[0]
     if policy.has_smaller_pool:
         view = view.with_pool(policy.pool_depth, policy.pool_without)
     return view if asked.systems is None else show_systems(view, asked.systems)
 
 
-def _view(
-    judged: Judged,
-    queries: list[str],
-    asked: _Asked,
-    lists: StoredLists,
-) -> JudgedRanks:
+def _view(judged: Judged, queries: list[str], lists: StoredLists, asked: _Asked) -> JudgedRanks:
     policy, needs = asked.policy, asked.needs
     facts, docs = judged.facts, judged.of_queries(queries)
     rows = _Rows(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -147,6 +146,11 @@ def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
         pool_depth = dict(zip(docs, finite, strict=True))
     by_none = (view.ranks[rows] == view.missing).all(axis=1).tolist()
     unretrieved = frozenset(doc for doc, is_missed in zip(docs, by_none, strict=True) if is_missed)
+
+    def all_ranks(doc: str) -> list[int | None]:
+        of_doc = view.ranks[rows.start + docs.index(doc)].tolist()
+        return [None if rank == view.missing else rank for rank in of_doc]
+
     return OneList(
         judged=tuple(judged),
         length=int(view.lengths[q, s]),
@@ -161,17 +165,13 @@ def one_list(view: JudgedRanks, q: int, s: int) -> OneList:
         retrieved=0 if view.retrieved is None else int(view.retrieved[q]),
         unretrieved_by_all=unretrieved,
         system=s,
-        all_ranks=partial(_all_ranks, view.ranks[rows], docs, view.missing),
+        all_ranks=all_ranks,
         groups=tuple(groups_of(view.facts)[0].tolist()),
         contributors=tuple(view.facts.contributors),
         sampled=_sampled(view, rows, docs),
         costs=_costs(view, q, s),
         **_subtopics(view, q, s),
     )
-
-
-def _all_ranks(ranks: np.ndarray, docs: list[str], missing: int, doc: str) -> list[int | None]:
-    return [None if r == missing else r for r in ranks[docs.index(doc)].tolist()]
 
 
 def _costs(view: JudgedRanks, q: int, s: int) -> tuple[float, ...]:
@@ -198,37 +198,28 @@ def _subtopics(view: JudgedRanks, q: int, s: int) -> dict[str, Any]:
     """Return the fields of `OneList` that measures of subtopics read."""
     if view.subtopics is None:
         return {}
-    names = view.subtopics.of_query(q)
-    numbers = range(*view.subtopics.offsets[q : q + 2].tolist())
-    weights, is_listed = view.subtopics.weights.tolist(), view.subtopics.is_listed.tolist()
-    listed = {name: weights[i] for name, i in zip(names, numbers, strict=True) if is_listed[i]}
+    subtopics, docs = view.subtopics, range(*view.offsets[q : q + 2].tolist())
+    labels, pairs = subtopics.of_query(q), subtopics.starts.tolist()
+    numbers = range(*subtopics.offsets[q : q + 2].tolist())
+    weights, is_listed = subtopics.weights.tolist(), subtopics.is_listed.tolist()
+    by_name = [*zip(labels, numbers, strict=True)]
 
     def alone() -> tuple[OneList, ...]:
         each = replace(view.each_subtopic(), subtopics=None)
         return tuple(one_list(each, i, s) for i in numbers)
 
     return {
-        "subtopics": names,
-        "subtopic_grades": _subtopic_grades(view, q),
-        "subtopic_weights": listed,
-        "subtopic_types": {
-            name: view.subtopics.types[i] for name, i in zip(names, numbers, strict=True)
+        "subtopics": labels,
+        "subtopic_grades": {
+            view.docs[row]: {
+                labels[subtopics.subtopic[i]]: plain(subtopics.grade[i])
+                for i in range(pairs[row], pairs[row + 1])
+            }
+            for row in docs
         },
+        "subtopic_weights": {name: weights[i] for name, i in by_name if is_listed[i]},
+        "subtopic_types": {name: subtopics.types[i] for name, i in by_name},
         "alone": alone,
-    }
-
-
-def _subtopic_grades(view: JudgedRanks, q: int) -> dict[str, dict[str, float]]:
-    """Return the grades of each doc of a query by subtopic; empty for a view without subtopics."""
-    if (subtopics := view.subtopics) is None:
-        return {}
-    labels, pairs = subtopics.of_query(q), subtopics.starts.tolist()
-    return {
-        view.docs[row]: {
-            labels[subtopics.subtopic[i]]: plain(subtopics.grade[i])
-            for i in range(pairs[row], pairs[row + 1])
-        }
-        for row in range(int(view.offsets[q]), int(view.offsets[q + 1]))
     }
 
 

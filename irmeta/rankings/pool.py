@@ -119,8 +119,7 @@ class PooledLists:
         """Compute the judged depths of the lists of the contributing systems."""
         systems = facts.contributors
         judged = np.full(lengths.shape, NOT_POOLED, np.int64)
-        lists = (np.take(array, systems, axis=1) for array in (ranks, lengths))
-        ranks_of, lengths_of = lists
+        ranks_of, lengths_of = (np.take(array, systems, axis=1) for array in (ranks, lengths))
         judged[:, systems] = judged_depths(ranks_of, offsets, lengths_of)
         return cls(ranks, lengths, judged)
 

@@ -101,18 +101,6 @@ def pooled_at(view: View, k: int) -> View:
     return take_rows(replace_arrays(view, NOT_SAMPLED), np.flatnonzero(is_kept))
 
 
-def drop_relevant(
-    view: View,
-    share: float,
-    order: DropOrder = "random",
-    *,
-    rel: float = 1,
-    rng: int | np.random.Generator = 0,
-) -> View:
-    """Drop judgments of relevant docs: see `JudgedRanks.drop_relevant`."""
-    return drop_relevant_shares(view, (share,), order, rel=rel, rng=rng)[0]
-
-
 def drop_relevant_shares(
     view: View,
     shares: Sequence[float],
@@ -121,12 +109,12 @@ def drop_relevant_shares(
     rel: float = 1,
     rng: int | np.random.Generator = 0,
 ) -> list[View]:
-    """Drop several shares of the relevant docs: a view per share, as `drop_relevant` makes it.
+    """Drop shares of the relevant docs, see `JudgedRanks.drop_relevant`: a view per share.
 
     The docs are ordered once, and a larger share drops all docs that a smaller one does.
     """
     for share in shares:
-        if not _is_part(share):
+        if not (isinstance(share, int | float) and 0 <= share <= 1):
             raise UsageError(f"share = {share!r} is not from 0 to 1.")
     if order not in ("random", "least-retrieved"):
         raise UsageError(f"order = {order!r} is neither 'random' nor 'least-retrieved'.")
@@ -138,10 +126,6 @@ def drop_relevant_shares(
         pairs = zip(dropped, of_diversity, strict=True)
         dropped = [replace(adhoc, diversity=diversity) for adhoc, diversity in pairs]
     return dropped if source is view else [show_systems(v, view.systems) for v in dropped]
-
-
-def _is_part(share: object) -> bool:
-    return isinstance(share, int | float) and 0 <= share <= 1
 
 
 def _drop(view: View, shares: Sequence[float], seed: int | None, rel: float) -> list[View]:

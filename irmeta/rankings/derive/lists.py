@@ -159,16 +159,10 @@ def _drawn_places(tied: _Tied, seed: int) -> np.ndarray:
 
 
 def rank_by_grades(ranks: np.ndarray, grades: np.ndarray, depth: int) -> np.ndarray:
-    """Re-rank the first docs of lists for one query by grades, stably.
+    """Re-rank the first `depth` docs of lists for one query by grades, stably.
 
-    Parameters
-    ----------
-    ranks
-        int64 [docs, systems], from 1; 0: not retrieved. Docs that are not given have no grade.
-    grades
-        float64 [docs]; NaN, 0 or less: no grade. Docs without one follow those with a grade.
-    depth
-        Number of first docs that are re-ranked; the order of the others stays.
+    `ranks` is int64 [docs, systems], 0: not retrieved. Docs without a grade in `grades`, float64
+    [docs], follow those with one: docs of NaN, 0 or less, and those that are not given.
     """
     graded = np.flatnonzero(grades > 0)
     moved = ranks[graded]

@@ -11,9 +11,15 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError
-from irmeta.rankings.derive.sample import hash_of, random_numbers, seed_of
+from irmeta.rankings.derive.sample import hash_of, random_numbers
 from irmeta.rankings.derive.select import take_rows
-from irmeta.rankings.view import JudgedView, View, replace_arrays, through_all_systems
+from irmeta.rankings.view import (
+    JudgedView,
+    View,
+    also_diversity,
+    replace_arrays,
+    through_all_systems,
+)
 from irmeta.trec.qrels import MOST_LISTED
 
 Confusion = float | Mapping[Any, Mapping[Any, float]] | pl.DataFrame
@@ -21,24 +27,9 @@ Confusion = float | Mapping[Any, Mapping[Any, float]] | pl.DataFrame
 _COLUMNS = ("reference_grade", "judge_grade", "docs")
 
 
-@through_all_systems
-def alter_labels(
-    view: View,
-    confusion: Confusion,
-    by_query: bool = False,
-    *,
-    rng: int | np.random.Generator = 0,
-) -> View:
-    """Draw other labels of the judged docs: see `JudgedRanks.alter_labels`."""
-    seed = seed_of(rng)
-    altered = _altered(view, confusion, by_query, seed)
-    if view.diversity is None:
-        return altered
-    return replace(altered, diversity=_altered(view.diversity, confusion, by_query, seed))
-
-
-def _altered(view: View, confusion: Confusion, by_query: bool, seed: int) -> View:
-    """Draw new labels for a view, and sort its rows by them."""
+@also_diversity
+def alter_labels(view: View, confusion: Confusion, by_query: bool, seed: int) -> View:
+    """Draw new labels, and sort the rows by them: see `JudgedRanks.alter_labels`."""
     drawn, subtopics = _draw(view, confusion, by_query, seed), view.subtopics
     if subtopics is not None:
         levels = np.unique(drawn)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from irmeta.errors import UsageError
-from irmeta.rankings.derive.condense import UNJUDGED_DOC
+from irmeta.rankings.derive.select import UNJUDGED_DOC
 from irmeta.rankings.pool import POOL_ARRAYS
 from irmeta.rankings.view import JudgedView, View, replace_arrays
 
