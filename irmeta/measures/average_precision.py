@@ -148,7 +148,8 @@ def compute_r_precision(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.nd
     return np.broadcast_to(per_query(counts[None], cuts, 0.0), (len(ks), *counts.shape))
 
 
-def _trace_levels(ranking: OneList, params: Params, levels: list[float]) -> tuple[Term, ...]:
+def _level_terms(ranking: OneList, params: Params, levels: list[float]) -> tuple[Term, ...]:
+    """Return the doc where precision is best from each level on, of levels that are reached."""
     relevant = ranking.relevant(params["rel"])
     retrieved = [d for d in relevant if d[0] is not None]
     terms = []
@@ -171,16 +172,10 @@ def _trace_levels(ranking: OneList, params: Params, levels: list[float]) -> tupl
     return tuple(terms)
 
 
-def trace_interpolated(ranking: OneList, params: Params, k: float | None) -> Trace:
-    """Trace IPrec as the doc where precision is best."""
-    assert k is not None
-    return Trace(_trace_levels(ranking, params, [k]), 1.0, "(nothing)")
-
-
 def trace_interpolated_mean(ranking: OneList, params: Params, k: None) -> Trace:
     """Trace IPrecAvg as one term per level of recall that is reached."""
     levels = numbers(params["levels"])
-    return Trace(_trace_levels(ranking, params, levels), len(levels), "levels of recall")
+    return Trace(_level_terms(ranking, params, levels), len(levels), "levels of recall")
 
 
 def trace_r_precision(ranking: OneList, params: Params, k: None) -> Trace:
@@ -226,18 +221,10 @@ def _blended(view: JudgedRanks, judged: JudgedRanks, params: Params) -> Steps:
     ranks, labels, offsets = view.sort_by_rank(rows, labels.astype(label_type(len(grades))))
     amounts = np.zeros(ranks.shape)
     gained, counted = np.empty((2, ranks.shape[1]))
+    ideal = running_sums(ideal_of.offsets, _q_gains(ideal_of, params))
     blended_ratios(
-        ranks,
-        labels,
-        gains,
-        grades >= params["rel"],
-        offsets,
-        view.missing,
-        *running_sums(ideal_of.offsets, _q_gains(ideal_of, params)),
-        float(params["beta"]),
-        gained,
-        counted,
-        amounts,
+        *(ranks, labels, gains, grades >= params["rel"], offsets, view.missing),
+        *(*ideal, float(params["beta"]), gained, counted, amounts),
     )
     return ranks, offsets, amounts
 
@@ -323,7 +310,9 @@ MEASURES = (
         name="IPrec",
         summary="interpolated precision: the best precision at any rank with recall of at least r",
         compute=compute_interpolated,
-        trace=trace_interpolated,
+        trace=lambda ranking, params, k: Trace(
+            _level_terms(ranking, params, [k]), 1.0, "(nothing)"
+        ),
         source="trec_eval 9.0.8 and 10.0, m_iprec_at_recall.c",
         parameters=(REL, _TREC_EVAL),
         cutoff="required",

@@ -18,8 +18,7 @@ from irmeta.measures.sums import (
     highest_grade,
     positions,
     rank_cuts,
-    running_sums,
-    sums_at,
+    sums_of_first,
     valued_by_rank,
 )
 from irmeta.naming import GMAX, Parameter
@@ -88,19 +87,13 @@ def _terms(ranking: OneList, params: Params, k: int | None) -> list[Term]:
     ]
 
 
-def _ideal_sums(view: JudgedRanks, params: Params) -> tuple[np.ndarray, np.ndarray]:
-    """Compute ERR of the ideal list down to each rank, as `running_sums`."""
+def _ideal(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
+    """Compute ERR of the ideal list down to each k: float64 [k, query]."""
     stops = stop_probabilities(view, params)  # descending within a query, as the grades do
     reading = np.ones(len(stops))
     for start, stop in pairwise(view.offsets):
         np.cumprod(1.0 - stops[start : max(start, stop - 1)], out=reading[start + 1 : stop])
-    return running_sums(view.offsets, reading * stops / positions(view.offsets))
-
-
-def _ideal(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
-    sums, starts = _ideal_sums(view, params)
-    longest = len(sums)
-    return sums_at(sums, starts, np.array([longest if k is None else min(k, longest) for k in ks]))
+    return sums_of_first(view.offsets, reading * stops / positions(view.offsets), ks)
 
 
 def _ideal_of(ranking: OneList, params: Params, k: int | None) -> tuple[float, str]:

@@ -37,7 +37,7 @@ from irmeta.measures.sums import (
     refuse_assumed,
     refuse_without_cutoff,
     running_sums,
-    sums_at,
+    sums_of_first,
     valued_by_rank,
     weighted_gains,
     weighted_terms,
@@ -92,15 +92,17 @@ def ideal_dcg(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np
     longest = int(np.diff(view.offsets).max(initial=0))
     divisors = discounts(longest, params["discount"], params["b"])
     amounts = gain / divisors[positions(view.offsets)]
-    firsts = np.array([longest if k is None else min(k, longest) for k in ks], np.int64)
-    return sums_at(*running_sums(view.offsets, amounts), firsts)
+    return sums_of_first(view.offsets, amounts, ks)
+
+
+def _best(ranking: OneList, params: Params, least: float = 0) -> list[float]:
+    """Return the gains of the ideal list."""
+    gains = (doc_gain(ranking, doc, grade, params, least) for _, doc, grade in ranking.judged)
+    return sorted((gain for gain in gains if gain > 0), reverse=True)
 
 
 def _ideal_of(ranking: OneList, params: Params, k: int | None) -> tuple[float, str]:
-    gains = (
-        doc_gain(ranking, doc, g, params, least_gained(params)) for _, doc, g in ranking.judged
-    )
-    best = sorted(gains, reverse=True)[:k]
+    best = _best(ranking, params, least_gained(params))[:k]
     ideal = sum(gain / discount_at(rank, params)[0] for rank, gain in enumerate(best, 1))
     return ideal, "the same sum over the ideal list"
 
@@ -198,21 +200,10 @@ def compute_ndcg_rel(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
     A doc that is not retrieved has the nDCG of the full list.
     """
     sums, starts, bounds = _ideal_dcgs(view, params)
-    ranks, labels, worth, offsets = _gained(view, params)
     out = empty_values(view, ks)
     gained, retrieved = np.empty((2, out.shape[2]))
-    ndcg_at_docs(
-        ranks,
-        labels,
-        worth,
-        offsets,
-        view.missing,
-        sums,
-        starts,
-        gained,
-        retrieved,
-        out[0],
-    )
+    lists = *_gained(view, params), view.missing
+    ndcg_at_docs(*lists, sums, starts, gained, retrieved, out[0])
     out[:] = out[0]
     return per_query(out, np.diff(bounds), 0.0)
 
@@ -281,12 +272,6 @@ def _gaining_docs(ranking: OneList, params: Params) -> list[tuple[int, str, floa
     """List (rank, doc, grade, gain) of the docs of the list that have a gain."""
     gained = [(*doc, doc_gain(ranking, *doc[1:], params)) for doc in ranking.within(None)]
     return [doc for doc in gained if doc[3] > 0]
-
-
-def _best(ranking: OneList, params: Params) -> list[float]:
-    """Return the gains of the ideal list."""
-    gains = (doc_gain(ranking, doc, grade, params) for _, doc, grade in ranking.judged)
-    return sorted((gain for gain in gains if gain > 0), reverse=True)
 
 
 def _ideal_dcg(best: list[float], rank: int) -> float:

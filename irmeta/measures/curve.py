@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -31,7 +31,7 @@ from irmeta.rankings.derive.lists import cut_ends, pad_ends
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.load import over_blocks
 from irmeta.rankings.track import Track, each
-from irmeta.rankings.view import needs_of
+from irmeta.rankings.view import Need, needs_of
 from irmeta.results.averages import Curve, sum_over_queries
 from irmeta.store.scan import StoreReader, Tracks, undisturbed
 
@@ -101,24 +101,26 @@ def _together(
     """Yield the curves of some measures, computed in one pass."""
     specs, policy = relevant_in_set(track, specs), track.policy
     needs = needs_of(specs) | (set() if ds is None else {"pool"})
-    # Threads read blocks ahead, but work on one block at a time, so that sums add up in order.
-    blocks = over_blocks(lambda view: view, track, needs, workers=workers)
+    views = _views(track, specs, needs, workers)
+    curves = curves_of(views, specs, ks, [None] if ds is None else ds, policy, workers)
     pools = ds is not None or policy.has_smaller_pool
-    uses_depth, complete = "pool" in needs_of(specs), list[np.ndarray]()
-
-    def read() -> Iterator[JudgedRanks]:
-        for view in blocks:
-            if uses_depth:
-                complete.append(complete_depths_of(view))
-            yield view
-
-    curves = curves_of(read(), specs, ks, [None] if ds is None else ds, policy, workers)
-    warn_without_depth(track.name, complete)
-    uncut = [replace(spec, cutoff=None) for spec in specs]
-    warn_above_highest_grade(track, uncut)
     pool = track.pool.note if "pool" in needs or pools else None
     for spec, curve in zip(specs, curves, strict=True):
         yield replace(curve, pool=pool if pools or "pool" in needs_of([spec]) else None)
+
+
+def _views(
+    track: Track, specs: Sequence[Spec], needs: Collection[Need], workers: int | None
+) -> Iterator[JudgedRanks]:
+    """Yield the blocks of a track, then warn about its pool and about `rel` of the measures."""
+    complete = list[np.ndarray]()
+    # Threads read blocks ahead, but work on one block at a time, so that sums add up in order.
+    for view in over_blocks(lambda view: view, track, needs, workers=workers):
+        if "pool" in needs_of(specs):
+            complete.append(complete_depths_of(view))
+        yield view
+    warn_without_depth(track.name, complete)
+    warn_above_highest_grade(track, [replace(spec, cutoff=None) for spec in specs])
 
 
 def curves_of(
@@ -223,17 +225,20 @@ def add_curve(
 
     Both are [cutoff, system] and exclude undefined values. Blocks must be added in order.
     """
-    deepest = replace(spec, cutoff=int(ks[-1]))
-    views = SeenViews(view)
-    seen, averaged = (
-        views.of(deepest, [deepest.cutoff]),
-        included(views.judged_for(spec), spec.rel, policy),
-    )
+    seen, averaged = _seen(view, spec, int(ks[-1]), policy)
     events = spec.measure.events and spec.measure.events(seen, spec.settings)
     if events is None:
         _add_dense(seen, spec, ks, averaged, sums, counts)
     else:
         _add_steps(events, ks, averaged, sums, counts)
+
+
+def _seen(
+    view: JudgedRanks, spec: Spec, deepest: int, policy: EvalPolicy
+) -> tuple[JudgedRanks, np.ndarray]:
+    """Return the block that a measure reads up to a cutoff, and which values are averaged."""
+    views = SeenViews(view)
+    return views.of(spec, [deepest]), included(views.judged_for(spec), spec.rel, policy)
 
 
 def _add_dense(
@@ -258,21 +263,13 @@ def _add_steps(
 ) -> None:
     divisors = np.ascontiguousarray(events.divisors(ks))
     # The rank of docs that are not retrieved never has a slot.
-    slot = np.searchsorted(
-        ks, np.arange(min(int(ks[-1]), np.iinfo(events.ranks.dtype).max - 1) + 1)
-    )
+    last = min(int(ks[-1]), np.iinfo(events.ranks.dtype).max - 1)
+    slot = np.searchsorted(ks, np.arange(last + 1))
+    steps, latest = np.full(sums.shape, np.nan), np.empty(sums.shape[1])
     add_curves(
-        events.ranks,
-        events.offsets,
-        events.amounts,
-        slot,
-        divisors,
-        events.scale,
-        float(events.undefined),
-        np.array(averaged),
-        np.full(sums.shape, np.nan),
-        np.empty(sums.shape[1]),
-        sums,
+        *(events.ranks, events.offsets, events.amounts, slot, divisors),
+        *(events.scale, float(events.undefined)),
+        *(np.array(averaged), steps, latest, sums),
     )
     defined = (divisors > 0) | (not np.isnan(events.undefined))
     counts += defined.astype(np.int64) @ averaged.astype(np.int64)
@@ -365,23 +362,11 @@ def stored_paired_curves(
     """
     specs = [spec_without_cutoff(name) for name in measures]
     check_ascending("ks", ks)
-    facts, complete = track.facts, list[np.ndarray]()
+    facts = track.facts
     systems = range(len(facts.systems)) if everyone else facts.contributors
-    needs = needs_of(specs)
-
-    def read(blocks: Iterable[JudgedRanks]) -> Iterator[JudgedRanks]:
-        for view in blocks:
-            if "pool" in needs:
-                complete.append(complete_depths_of(view))
-            yield view
-
     with undisturbed(track.stored):
-        blocks = over_blocks(lambda view: view, track, needs, workers=workers)
-        curves = paired_curves(read(blocks), (specs[0], specs[-1]), ks, track.policy, systems)
-    warn_without_depth(track.name, complete)
-    uncut = [replace(spec, cutoff=None) for spec in specs]
-    warn_above_highest_grade(track, uncut)
-    return curves
+        views = _views(track, specs, needs_of(specs), workers)
+        return paired_curves(views, (specs[0], specs[-1]), ks, track.policy, systems)
 
 
 def paired_curves(
@@ -461,9 +446,6 @@ def _values(
     view: JudgedRanks, spec: Spec, ks: Sequence[int], policy: EvalPolicy, systems: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return values and whether they are averaged: [cutoff, query, system]."""
-    views = SeenViews(view)
-    deepest = replace(spec, cutoff=ks[-1])
-    seen = views.of(deepest, [deepest.cutoff])
+    seen, averaged = _seen(view, spec, ks[-1], policy)
     values = spec.compute(seen, list(ks))[..., systems]
-    averaged = included(views.judged_for(spec), spec.rel, policy)[:, systems]
-    return values, averaged & ~np.isnan(values)
+    return values, averaged[:, systems] & ~np.isnan(values)

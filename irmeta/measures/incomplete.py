@@ -36,20 +36,11 @@ def compute_bpref(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     in the source of trec_eval 8.1), N counts retrieved docs only. The divisor is R in the original
     definition (doi:10.1145/1008992.1009000); bpref-10 replaces R by R + 10 in both places.
     """
-    relevant, relevant_offsets = view.sorted_ranks(params["rel"])
-    nonrelevant, nonrelevant_offsets = view.sorted_ranks(*view.nonrelevant(params["rel"]))
-    out = np.zeros(view.lengths.shape)
-    form = params["form"]
-    bpref_sum(
-        relevant,
-        relevant_offsets,
-        nonrelevant,
-        nonrelevant_offsets,
-        view.missing,
-        _MORE.get(form, 0),
-        _BOUND_BY.get(form, 0),
-        out,
-    )
+    relevant = view.sorted_ranks(params["rel"])
+    nonrelevant = view.sorted_ranks(*view.nonrelevant(params["rel"]))
+    out, form = np.zeros(view.lengths.shape), params["form"]
+    bounds = _MORE.get(form, 0), _BOUND_BY.get(form, 0)
+    bpref_sum(*relevant, *nonrelevant, view.missing, *bounds, out)
     return per_query(out[None], view.counts(params["rel"]), 0.0)
 
 
@@ -84,21 +75,10 @@ EPSILON = 0.00001  # trec_eval's INFAP_EPSILON
 def compute_inferred(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Sum the expected precisions at the relevant docs retrieved, over all relevant docs."""
     lowest, rel = view.nonrelevant(params["rel"])
-    relevant, relevant_offsets = view.sorted_ranks(rel)
-    nonrelevant, nonrelevant_offsets = view.sorted_ranks(lowest, rel)
-    unjudged, unjudged_offsets = view.sorted_ranks(-np.inf, lowest)
+    relevant, nonrelevant = view.sorted_ranks(rel), view.sorted_ranks(lowest, rel)
+    unjudged = view.sorted_ranks(-np.inf, lowest)
     out = np.zeros(view.lengths.shape)
-    inferred_sum(
-        relevant,
-        relevant_offsets,
-        nonrelevant,
-        nonrelevant_offsets,
-        unjudged,
-        unjudged_offsets,
-        view.missing,
-        EPSILON,
-        out,
-    )
+    inferred_sum(*relevant, *nonrelevant, *unjudged, view.missing, EPSILON, out)
     means = per_query(out[None], view.counts(params["rel"]), 0.0)
     return np.broadcast_to(means, (len(ks), *view.lengths.shape))
 
@@ -145,9 +125,8 @@ def compute_unjudged(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarr
 def compute_first_unjudged(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
     """Return the rank of the first unjudged doc; length + 1 if all docs are judged."""
     out = np.zeros(view.lengths.shape)
-    first_unjudged(
-        view.ranks, view.offsets, view.is_judged, view.lengths, counting_space(view), out
-    )
+    lists = view.ranks, view.offsets, view.is_judged, view.lengths
+    first_unjudged(*lists, counting_space(view), out)
     return np.broadcast_to(out, (len(ks), *out.shape))
 
 
@@ -170,12 +149,6 @@ def trace_judged(ranking: OneList, params: Params, k: int | None) -> Trace:
     listed = ranking.length if k is None else min(k, ranking.length)
     divisor_is = "docs of the list" + ("" if k is None else f", to rank {k}")
     return Trace(terms, listed, divisor_is, None if listed else 0.0)
-
-
-def trace_unjudged(ranking: OneList, params: Params, k: int | None) -> Trace:
-    """Trace Unjudged as counts over k."""
-    assert k is not None
-    return Trace(tuple(Term(*d, "1", 1.0) for d in _unjudged(ranking, k)), k, "the cutoff k")
 
 
 def trace_first_unjudged(ranking: OneList, params: Params, k: None) -> Trace:
@@ -226,7 +199,9 @@ MEASURES = (
         name="Unjudged",
         summary="unjudged docs among the first k, over k",
         compute=compute_unjudged,
-        trace=trace_unjudged,
+        trace=lambda ranking, params, k: Trace(
+            tuple(Term(*doc, "1", 1.0) for doc in _unjudged(ranking, k)), k, "the cutoff k"
+        ),
         source="trec_eval 10.0, m_unjudged.c",
         cutoff="required",
         direction=-1,

@@ -65,13 +65,13 @@ def _terms(ranking: OneList, params: Params, k: int | None) -> list[Term]:
     return terms
 
 
-def _cutoffs(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
-    return np.repeat(np.asarray(ks, np.float64)[:, None], len(view.queries), axis=1)
-
-
+_CUTOFF = Divisor(
+    lambda view, params, ks: np.tile(np.array(ks, np.float64)[:, None], len(view.queries)),
+    lambda ranking, params, k: (k, "the cutoff k"),
+)
 P = Sum(
     "Divide the relevant docs at ranks up to k by k, even if the list is shorter.",
-    *(_steps, _terms, Divisor(_cutoffs, lambda ranking, params, k: (k, "the cutoff k"))),
+    *(_steps, _terms, _CUTOFF),
     add=relevant_within,
 )
 R = Sum(
@@ -86,9 +86,9 @@ RELATIVE_P = Sum(
 )
 
 
-def _f_divisors(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
-    relevant = params["beta"] ** 2 * view.counts(params["rel"])
-    return relevant + np.asarray(ks, np.float64)[:, None]
+def _f_terms(ranking: OneList, params: Params, k: int) -> list[Term]:
+    amount = 1.0 + params["beta"] ** 2
+    return [replace(t, arithmetic=f"{amount:g}", amount=amount) for t in _terms(ranking, params, k)]
 
 
 def _f_divisor(ranking: OneList, params: Params, k: int) -> tuple[float, str]:
@@ -96,17 +96,18 @@ def _f_divisor(ranking: OneList, params: Params, k: int) -> tuple[float, str]:
     return weight * relevant + k, f"{weight:g} times {relevant} relevant docs + the cutoff k"
 
 
-def _f_terms(ranking: OneList, params: Params, k: int) -> list[Term]:
-    amount = 1.0 + params["beta"] ** 2
-    return [replace(t, arithmetic=f"{amount:g}", amount=amount) for t in _terms(ranking, params, k)]
-
-
+_F_DIVISOR = Divisor(
+    lambda view, params, ks: (
+        params["beta"] ** 2 * view.counts(params["rel"]) + np.array(ks, np.float64)[:, None]
+    ),
+    _f_divisor,
+)
 F = Sum(
     """Compute (1 + beta^2) P R / (beta^2 P + R) of P@k and R@k.
 
     With h relevant docs at ranks up to k, and R in all, this is (1 + beta^2) h / (beta^2 R + k).
     """,
-    *(_steps, _f_terms, Divisor(_f_divisors, _f_divisor)),
+    *(_steps, _f_terms, _F_DIVISOR),
     scale=lambda params: 1.0 + params["beta"] ** 2,
     add=relevant_within,
 )
@@ -121,15 +122,11 @@ def _step_once(view: JudgedRanks, params: Params, *, over_rank: bool) -> Steps:
     return ranks, offsets, amounts
 
 
-def _has_relevant(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    return (relevant_within(view, params, ks) > 0).astype(np.float64)
-
-
 SUCCESS = Sum(
     "Return 1 where a relevant doc is at a rank up to k, else 0.",
     steps=partial(_step_once, over_rank=False),
     terms=lambda ranking, params, k: _terms(ranking, params, k)[:1],
-    add=_has_relevant,
+    add=lambda view, params, ks: (relevant_within(view, params, ks) > 0).astype(np.float64),
 )
 
 

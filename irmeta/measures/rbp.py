@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -134,11 +134,6 @@ def printed_rbp(params: Params, cutoff: Cutoff) -> list[str]:
     return ["p", *used, *changed]
 
 
-def _residual_printed(params: Params, cutoff: Cutoff) -> Sequence[str]:
-    changed = [p.name for p in (_TAIL, TIES) if params[p.name] != p.default]
-    return ["p", *changed]
-
-
 PERSISTENCE = Parameter("p", 0.8, "persistence", kind="number", low=0, high=1, open=True)
 GAIN = Parameter("gain", "binary", GAIN_OF, kind="choice", choices=("binary", "linear", "exp"))
 _GAIN = Parameter(
@@ -184,7 +179,10 @@ MEASURES = (
         family="count",
         unjudged=(),
         needs=needs_ties,
-        printed=_residual_printed,
+        printed=lambda params, cutoff: [
+            "p",
+            *(p.name for p in (_TAIL, TIES) if params[p.name] != p.default),
+        ],
         revision=2,
     ),
 )

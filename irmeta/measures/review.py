@@ -40,10 +40,9 @@ def retrieved_within(view: JudgedRanks, rel: float, cuts: np.ndarray) -> np.ndar
 
 
 def _nth_rank(view: JudgedRanks, rel: float, nth: np.ndarray) -> np.ndarray:
-    """Return the rank of the nth relevant doc, 0 for the 0th: float64 [query, system].
+    """Return the rank of the nth relevant doc, 0 for the 0th, infinite if it is not retrieved.
 
-    `nth` is int64 [query, 1 or system], at most the number of relevant docs; the rank is infinite
-    where the doc is not retrieved.
+    `nth` is int64 [query, 1 or system], at most the number of relevant docs.
     """
     ranks, offsets = view.sorted_ranks(rel)
     out = np.zeros(view.lengths.shape)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, get_args
 
@@ -223,22 +222,21 @@ def lengths_at(view: JudgedRanks, params: Params, rows: np.ndarray) -> np.ndarra
     return lengths - nth[:, None] if params["count"] == "nonrelevant" else lengths
 
 
-def _of_one(view: JudgedRanks, params: Params, ks: Cutoffs, rows: np.ndarray) -> np.ndarray:
-    """Compute the search length in one row per query; NaN for a query without relevant docs."""
-    has_relevant = view.counts(params["rel"]) > 0
-    out = np.full((len(ks), *view.lengths.shape), np.nan)
-    out[:, has_relevant] = lengths_at(view, params, rows[has_relevant])
-    return out
+def _to_one(definition: str, row_of: Callable[[np.ndarray], np.ndarray]) -> Compute:
+    """Return the function that computes the search length to one relevant doc of each query.
 
+    `row_of` returns its row of `JudgedRanks.sorted_ranks` for the offsets of the queries.
+    """
 
-def compute_initial(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Compute the search length to the first relevant doc."""
-    return _of_one(view, params, ks, view.sorted_ranks(params["rel"])[1][:-1])
+    def compute(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
+        has_relevant = view.counts(params["rel"]) > 0
+        rows = row_of(view.sorted_ranks(params["rel"])[1])
+        out = np.full((len(ks), *view.lengths.shape), np.nan)
+        out[:, has_relevant] = lengths_at(view, params, rows[has_relevant])
+        return out
 
-
-def compute_total(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
-    """Compute the search length to the last relevant doc."""
-    return _of_one(view, params, ks, view.sorted_ranks(params["rel"])[1][1:] - 1)
+    compute.__doc__ = definition
+    return compute
 
 
 def compute_average(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
@@ -272,14 +270,6 @@ def _length_terms(ranking: OneList, params: Params) -> list[Term]:
     return terms
 
 
-def _trace_lengths(
-    counted: slice, divisor_is: str, ranking: OneList, params: Params, k: None
-) -> Trace:
-    """Trace the mean of the search lengths to some of the relevant docs."""
-    terms = tuple(_length_terms(ranking, params)[counted])
-    return Trace(terms, len(terms), divisor_is, None if terms else math.nan)
-
-
 _COOPER = (
     Parameter(
         "count",
@@ -302,11 +292,17 @@ _COOPER = (
 def _cooper(
     name: str, to: str, compute: Compute, counted: slice, divisor_is: str = "(nothing)"
 ) -> Measure:
+    """Return the measure of the mean of the search lengths to some of the relevant docs."""
+
+    def trace(ranking: OneList, params: Params, k: None) -> Trace:
+        terms = tuple(_length_terms(ranking, params)[counted])
+        return Trace(terms, len(terms), divisor_is, None if terms else math.nan)
+
     return Measure(
         name=name,
         summary=f"search length {to}; docs not retrieved have the last ranks of the corpus",
         compute=compute,
-        trace=partial(_trace_lengths, counted, divisor_is),
+        trace=trace,
         source="Diaz and Ferraro 2022, doi:10.1145/3477495.3532033, section 3.1; Cooper 1968",
         parameters=_COOPER,
         cutoff="none",
@@ -349,8 +345,16 @@ MEASURES = (
         monotone=False,
         counts_irrelevant=True,
     ),
-    _cooper("ISL", "to the first relevant doc", compute_initial, slice(1)),
-    _cooper("TSL", "to the last relevant doc", compute_total, slice(-1, None)),
+    _cooper(
+        *("ISL", "to the first relevant doc"),
+        _to_one("Compute the search length to the first relevant doc.", lambda starts: starts[:-1]),
+        slice(1),
+    ),
+    _cooper(
+        *("TSL", "to the last relevant doc"),
+        _to_one("Compute the search length to the last relevant doc.", lambda ends: ends[1:] - 1),
+        slice(-1, None),
+    ),
     _cooper(
         "AvgSL",
         "to a relevant doc, on average",

@@ -108,10 +108,11 @@ def running_sums(offsets: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, n
     return sums, starts
 
 
-def sums_at(sums: np.ndarray, starts: np.ndarray, ks: np.ndarray) -> np.ndarray:
-    """Return the running sums at each k, and the total beyond the last: float64 [k, query]."""
-    last = np.diff(starts) - 1
-    return sums[starts[:-1] + np.minimum(ks[:, None], last)]
+def sums_of_first(offsets: np.ndarray, values: np.ndarray, ks: Cutoffs | np.ndarray) -> np.ndarray:
+    """Sum the first k values of each query, or as many as it has: float64 [k, query]."""
+    sums, starts = running_sums(offsets, values)
+    firsts = np.array([len(values) if k is None else k for k in ks], np.int64)
+    return sums[starts[:-1] + np.minimum(firsts[:, None], np.diff(offsets))]
 
 
 def positions(offsets: np.ndarray) -> np.ndarray:
@@ -203,7 +204,10 @@ def doc_gains(
     """
     highest = highest_grade(view.facts.highest_grade, kind, gmax)
     if kind == OF_QUERY:
-        by_row = gains(view.grades, "grade") / _highest_of_queries(view)
+        queries = view.query_of(np.arange(len(view.grades)))
+        highest_of = np.zeros(len(view.queries))
+        np.maximum.at(highest_of, queries, view.grades)
+        by_row = gains(view.grades, "grade") / np.where(highest_of > 0, highest_of, 1)[queries]
     else:
         by_row = gains(view.grades, kind, rel, highest, least)
     if view.assumed is not None:
@@ -232,14 +236,6 @@ def highest_grade(track_highest: float, kind: str, gmax: float | None) -> float:
             "be greater than 1."
         )
     return gmax
-
-
-def _highest_of_queries(view: JudgedRanks) -> np.ndarray:
-    """Return, for each row of a view, the highest grade of its query; 1 if it is not above 0."""
-    queries = view.query_of(np.arange(len(view.grades)))
-    highest = np.zeros(len(view.queries))
-    np.maximum.at(highest, queries, view.grades)
-    return np.where(highest > 0, highest, 1)[queries]
 
 
 def _assumed(gain: str, kind: str, rel: float, highest: float, least: float) -> float:
@@ -343,17 +339,6 @@ def weighted_gain(
     return out
 
 
-def gain_events(
-    view: JudgedRanks, gain: np.ndarray, worth: Worth
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return ranks, offsets and amounts of the docs with a gain, by rank."""
-    ranks, labels, offsets, gains = valued_by_rank(view, gain)
-    amounts = np.zeros(ranks.shape)
-    if len(gains):
-        amounts = worth.at(gains[labels], np.where(ranks == view.missing, 0, ranks))
-    return ranks, offsets, amounts
-
-
 def needs_ties(params: Params) -> tuple[Need, ...]:
     """Return the need for blocks of tied docs, if a measure shares weights within blocks."""
     return () if params["ties"] == "order" else ("ties",)
@@ -449,9 +434,6 @@ class Sum:
         Function from parameters to a factor of the sum; None: 1.
     add
         Kernel that adds up the steps without an array of amounts, where there is one.
-    has_steps
-        Function from parameters to whether the value at k has these steps; those of tied docs that
-        share weights and of depth-k pools never are.
     pooled_steps, pooled_terms
         As `steps` and `terms` under the judgments of a pool, where they also read all judgments.
     """
@@ -462,7 +444,6 @@ class Sum:
     divisor: Divisor | None = None
     scale: Callable[[Params], float] | None = None
     add: Compute | None = None
-    has_steps: Callable[[Params], bool] = lambda params: True
     pooled_steps: Callable[[JudgedRanks, JudgedRanks, Params], Steps] | None = None
     pooled_terms: Callable[[OneList, OneList, Params, Any], Iterable[Term]] | None = None
 
@@ -513,9 +494,12 @@ class Sum:
         return np.where(is_unknown[:, None], np.nan, values)
 
     def events(self, view: JudgedRanks, params: Params) -> Events | None:
-        """Return the sum as a step function of the cutoff."""
+        """Return the sum as a step function of the cutoff.
+
+        Tied docs that share weights have no steps, nor have docs of a pool that changes with k.
+        """
         is_shared = params.get("ties", "order") != "order"
-        if is_shared or needs_pool(params) or not self.has_steps(params):
+        if is_shared or needs_pool(params):
             return None
         scale = 1.0 if self.scale is None else self.scale(params)
         steps = self.steps(view, params)
@@ -587,7 +571,12 @@ def weighted_gains(
     """
 
     def steps(view: JudgedRanks, params: Params) -> Steps:
-        return gain_events(view, gains(view, params), worth(view, params))
+        ranks, labels, offsets, of_label = valued_by_rank(view, gains(view, params))
+        amounts = np.zeros(ranks.shape)
+        if len(of_label):
+            retrieved = np.where(ranks == view.missing, 0, ranks)
+            amounts = worth(view, params).at(of_label[labels], retrieved)
+        return ranks, offsets, amounts
 
     def add(view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
         return weighted_gain(view, gains(view, params), worth(view, params), ks, params["ties"])

@@ -468,10 +468,7 @@ def _with_as_many_nonrelevant(
 ) -> float:
     """Return the share of preferences fulfilled with as many non-relevant as relevant docs.
 
-    Missing non-relevant docs count as not retrieved, further ones are left out. NaN without a
-    preference. As in trec_eval, the docs that are kept of the last class are also compared with one
-    another, and among retrieved docs alone (`retrieved_alone`) missing docs are possible for each
-    relevant doc.
+    Missing non-relevant docs count as not retrieved, further ones are left out; NaN for none.
     """
     relevant, relevant_retrieved, others, others_retrieved = group.counts(retrieved)
     most, held = (relevant_retrieved, others_retrieved) if retrieved_alone else (relevant, others)
@@ -479,6 +476,7 @@ def _with_as_many_nonrelevant(
         fulfilled = areas.fulfilled if retrieved_alone else areas.all_fulfilled
         possible = areas.possible if retrieved_alone else areas.all_possible
         fulfilled += relevant_retrieved * (most - held)
+        # As in trec_eval, also among retrieved docs alone for each relevant doc.
         possible += relevant * (most - held)
     elif group.is_partial:
         fulfilled, possible = _kept_of_partial(group, relevant, retrieved, retrieved_alone)
@@ -516,5 +514,6 @@ def _kept_of_classes(
     among = group.preferred[np.ix_(better, better)]
     is_fulfilled = (better[:, None] < better) & (better[:, None] < retrieved)
     fulfilled, possible = int((among * is_fulfilled).sum()), int(among.sum())
+    # As in trec_eval, also over one another.
     over_kept = (judged[:, None] < last_docs) & (judged[:, None] < retrieved)
     return fulfilled + int(over_kept.sum()), possible + over_kept.size

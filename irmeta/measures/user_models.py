@@ -117,7 +117,8 @@ class UserModel:
 
     def compute(self, view: JudgedRanks, params: Params, ks: Cutoffs) -> np.ndarray:
         """Compute one expected quantity of each list at each cutoff."""
-        gains = _gains(view.grades, *_scale(view.facts.highest_grade, self.name, params))
+        least, most = _scale(view.facts.highest_grade, self.name, params)
+        gains = (np.clip(view.grades.astype(np.float64), least, most) - least) / (most - least)
         quantity, out = list(QUANTITIES).index(params["quantity"]), empty_values(view, ks)
         if "costs" in view.lacks and self.needs(params):
             view.require("costs")  # raises an error that says why there are none
@@ -201,17 +202,13 @@ class UserModel:
 
 
 def _scale(highest: float, measure: str, params: Params) -> tuple[float, float]:
+    """Return the grades of gain 0 and 1; those between have their share of the way."""
     least, most = params["min_rel"], params["max_rel"]
     most = highest if most is None else most
     if least >= most:
         default = " (the highest grade of the track)" if params["max_rel"] is None else ""
         raise MeasureError(f"{measure}: min_rel={least:g} is not below max_rel={most:g}{default}.")
     return least, most
-
-
-def _gains(grades: np.ndarray, least: float, most: float) -> np.ndarray:
-    """Compute the share of the way from `least` to `most`: float64, from 0 to 1."""
-    return (np.clip(grades.astype(np.float64), least, most) - least) / (most - least)
 
 
 _BOUNDS = {"lower": ((0.0, 1),), "upper": ((1.0, 1),), "residual": ((1.0, 1), (0.0, -1))}
@@ -296,10 +293,9 @@ def _measure(
     of_docs: bool = False,
     **further: Any,
 ) -> Measure:
-    """Return the measure of a model whose C(i) is `formula`; see `UserModel`.
+    """Return the measure of a model whose C(i) is `formula`: see `UserModel`.
 
-    `of_docs`: the cutoff is required, and a number of docs of the model. `further` are fields of
-    `Measure`, of which `parameters` come before those that all models share.
+    `of_docs`: the cutoff is required, and a number of docs of the model.
     """
     user = UserModel(
         name=name, number=model, numbers=numbers, reads_on=reads_on, cuts_list=not of_docs
@@ -315,7 +311,7 @@ def _measure(
         compute=compute,
         trace=user.trace,
         source=source,
-        parameters=(*further.pop("parameters", ()), *_SHARED),
+        parameters=(*further.pop("parameters", ()), *_SHARED),  # those of the model come first
         cutoff="required" if of_docs else "optional",
         family="utility",
         bounds=(-math.inf, math.inf),

@@ -40,8 +40,7 @@ from irmeta.measures.sums import (
     highest_grade,
     per_query,
     positions,
-    running_sums,
-    sums_at,
+    sums_of_first,
 )
 from irmeta.naming import GMAX, REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
@@ -104,22 +103,10 @@ def fill(view: JudgedRanks, ratings: np.ndarray, shares: np.ndarray, params: Par
     weights, heights = np.empty((2, int(subtopics.counts.max(initial=0)), ranks.shape[1]))
     amounts = np.zeros(ranks.shape)
     cube_gains(
-        ranks,
-        docs,
-        offsets,
-        view.missing,
-        pairs.starts,
-        pairs.subtopic,
-        pairs.gains,
-        shares,
-        subtopics.offsets,
-        gamma if is_code else 1.0,
-        gamma,
-        float(params["height"]),
-        is_code,
-        weights,
-        heights,
-        amounts,
+        *(ranks, docs, offsets, view.missing),
+        *(pairs.starts, pairs.subtopic, pairs.gains, shares, subtopics.offsets),
+        *(gamma if is_code else 1.0, gamma, float(params["height"]), is_code),
+        *(weights, heights, amounts),
     )
     return ranks, offsets, amounts
 
@@ -173,7 +160,7 @@ def fullest(
     order = np.lexsort((-ratings[rated], names))
     offsets = np.searchsorted(names[order], np.arange(len(subtopics.names) + 1))
     amounts = ratings[rated][order] * float(params["gamma"]) ** (positions(offsets) - 1)
-    heights = np.minimum(sums_at(*running_sums(offsets, amounts), most), params["height"])
+    heights = np.minimum(sums_of_first(offsets, amounts, most), params["height"])
     queries, count = subtopics.queries, len(view.queries)
     return np.stack([np.bincount(queries, of_k * shares, count) for of_k in heights])
 

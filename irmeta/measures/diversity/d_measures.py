@@ -18,7 +18,6 @@ from irmeta.measures.diversity.subtopics import (
     WEIGHTS,
     GainPairs,
     gains_by_rank,
-    longest_list,
     needs_subtopics,
     novelty_terms,
     shares_of,
@@ -45,7 +44,7 @@ from irmeta.measures.sums import (
     gains,
     highest_grade,
     running_sums,
-    sums_at,
+    sums_of_first,
 )
 from irmeta.naming import GMAX, REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
@@ -119,10 +118,9 @@ def _terms(ranking: OneList, params: Params, k: int | None) -> Iterator[Term]:
 def _ideal_dcg(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
     """Compute the discounted sum over the ideal list down to each k: float64 [k, query]."""
     gain = global_gains(view, params)
-    offsets, longest = view.offsets_of(gain > 0), longest_list(view)
+    offsets = view.offsets_of(gain > 0)
     amounts = _ideal(view, gain) * weights_at_positions(LOGARITHMIC.of_view(view, params), offsets)
-    firsts = np.array([longest if k is None else min(k, longest) for k in ks], np.int64)
-    return sums_at(*running_sums(offsets, amounts), firsts)
+    return sums_of_first(offsets, amounts, ks)
 
 
 def _ideal_of(

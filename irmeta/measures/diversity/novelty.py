@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import numpy as np
 
@@ -27,7 +26,6 @@ from irmeta.measures.diversity.subtopics import (
     gains_by_rank,
     greedy_gains_of,
     greedy_ideal,
-    longest_list,
     needs_subtopics,
     novelty_terms,
     perfect_sum,
@@ -38,7 +36,7 @@ from irmeta.measures.diversity.subtopics import (
     weights_at_positions,
 )
 from irmeta.measures.spec import Cutoff, Cutoffs, Measure, OneList, Params, Steps, Term
-from irmeta.measures.sums import Divisor, Sum, gains, highest_grade, running_sums, sums_at
+from irmeta.measures.sums import Divisor, Sum, gains, highest_grade, sums_of_first
 from irmeta.naming import GMAX, REL, Parameter
 from irmeta.rankings.judged import JudgedRanks
 
@@ -77,14 +75,6 @@ GAIN = Parameter(
 )
 
 
-def _steps(weight: RankWeight, view: JudgedRanks, params: Params) -> Steps:
-    """Step by the novelty gain of each doc, times the weight of its rank."""
-    pairs = GainPairs.relevant(view, params["rel"], 1.0 - params["alpha"])
-    _, is_counted = counted(view, params)
-    gained = gains_by_rank(view, pairs, is_counted.astype(np.float64))
-    return weighted_steps(weight, view, params, gained)
-
-
 def _novelty(
     definition: str,
     weight: RankWeight,
@@ -93,13 +83,19 @@ def _novelty(
 ) -> Sum:
     """Return the sum of novelty gains, each times the weight of its rank."""
 
+    def steps(view: JudgedRanks, params: Params) -> Steps:
+        pairs = GainPairs.relevant(view, params["rel"], 1.0 - params["alpha"])
+        _, is_counted = counted(view, params)
+        gained = gains_by_rank(view, pairs, is_counted.astype(np.float64))
+        return weighted_steps(weight, view, params, gained)
+
     def terms(ranking: OneList, params: Params, k: int | None) -> Iterator[Term]:
         gain = relevant_gain(params["rel"], 1.0 - params["alpha"])
         shares = dict.fromkeys(counted_of(ranking, params), 1.0)
         factor = 1.0 if scale is None else scale(params)
         return novelty_terms(ranking, params, k, gain, shares, weight, factor)
 
-    return Sum(definition, partial(_steps, weight), terms, divisor, scale)
+    return Sum(definition, steps, terms, divisor, scale)
 
 
 def perfect_values(keep: float, discount: str, ks: Cutoffs | np.ndarray) -> np.ndarray:
@@ -111,6 +107,7 @@ def perfect_values(keep: float, discount: str, ks: Cutoffs | np.ndarray) -> np.n
 
 
 def _perfect(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
+    """Return the value of a list of docs relevant to all subtopics: float64 [k or 1, query]."""
     if params["norm"] == "none":
         return np.ones((1, len(view.queries)))
     return count_subtopics(view, params) * perfect_values(1.0 - params["alpha"], "log2", ks)
@@ -124,27 +121,20 @@ def _perfect_of(ranking: OneList, params: Params, k: int | None) -> tuple[float,
     return len(counted_of(ranking, params)) * perfect, divisor_is
 
 
-def _greedy(
-    weight: RankWeight, view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray
-) -> np.ndarray:
-    """Compute the sum over the greedy ideal list down to each k: float64 [k, query]."""
-    gains, offsets = greedy_ideal(view, params["rel"], params["alpha"])
-    amounts = gains * weights_at_positions(weight.of_view(view, params), offsets)
-    longest = longest_list(view)
-    firsts = np.array([longest if k is None else min(k, longest) for k in ks], np.int64)
-    return sums_at(*running_sums(offsets, amounts), firsts)
-
-
-def _greedy_of(
-    weight: RankWeight, ranking: OneList, params: Params, k: int | None
-) -> tuple[float, str]:
-    best = greedy_gains_of(ranking, params["rel"], 1.0 - params["alpha"])[:k]
-    ideal = sum(gain * weight.at(rank, params)[0] for rank, gain in enumerate(best, 1))
-    return ideal, "the same sum over the greedy ideal list"
-
-
 def _over_greedy(weight: RankWeight, undefined: float = 0.0) -> Divisor:
-    return Divisor(partial(_greedy, weight), partial(_greedy_of, weight), undefined)
+    """Return the sum over the greedy ideal list down to k as a divisor."""
+
+    def of_view(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
+        gains, offsets = greedy_ideal(view, params["rel"], params["alpha"])
+        amounts = gains * weights_at_positions(weight.of_view(view, params), offsets)
+        return sums_of_first(offsets, amounts, ks)
+
+    def of_list(ranking: OneList, params: Params, k: int | None) -> tuple[float, str]:
+        best = greedy_gains_of(ranking, params["rel"], 1.0 - params["alpha"])[:k]
+        ideal = sum(gain * weight.at(rank, params)[0] for rank, gain in enumerate(best, 1))
+        return ideal, "the same sum over the greedy ideal list"
+
+    return Divisor(of_view, of_list, undefined)
 
 
 ALPHA_DCG = _novelty(

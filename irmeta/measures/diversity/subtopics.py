@@ -170,19 +170,11 @@ def gains_by_rank(view: JudgedRanks, pairs: GainPairs, shares: np.ndarray) -> St
     subtopics = view.require("subtopics")
     ranks, docs, offsets = pairs.by_rank(view)
     gains = np.zeros(ranks.shape)
+    weights = np.empty((int(subtopics.counts.max(initial=0)), ranks.shape[1]))
     novelty_gains(
-        ranks,
-        docs,
-        offsets,
-        view.missing,
-        pairs.starts,
-        pairs.subtopic,
-        pairs.gains,
-        pairs.keeps,
-        shares,
-        subtopics.offsets,
-        np.empty((int(subtopics.counts.max(initial=0)), ranks.shape[1])),
-        gains,
+        *(ranks, docs, offsets, view.missing),
+        *(pairs.starts, pairs.subtopic, pairs.gains, pairs.keeps),
+        *(shares, subtopics.offsets, weights, gains),
     )
     return ranks, offsets, gains
 
@@ -232,16 +224,6 @@ class RankWeight:
     at: Callable[[int, Params], tuple[float, str]]
 
 
-def _powers(view: JudgedRanks, params: Params) -> np.ndarray:
-    powers = params["beta"] ** np.arange(longest_list(view), dtype=np.float64)
-    return np.concatenate([[0.0], powers])
-
-
-def _power(rank: int, params: Params) -> tuple[float, str]:
-    beta = params["beta"]
-    return beta ** (rank - 1), f" x {beta:g}^{rank - 1}"
-
-
 LOGARITHMIC = RankWeight(
     lambda view, params: 1.0 / discounts(longest_list(view), "log2"),
     lambda rank, params: (1.0 / math.log2(rank + 1), f" / log2({rank} + 1)"),
@@ -250,7 +232,10 @@ RECIPROCAL = RankWeight(
     lambda view, params: 1.0 / discounts(longest_list(view), "zipf"),
     lambda rank, params: (1.0 / rank, f" / {rank}"),
 )
-GEOMETRIC = RankWeight(_powers, _power)
+GEOMETRIC = RankWeight(
+    lambda view, params: np.append(0.0, params["beta"] ** np.arange(float(longest_list(view)))),
+    lambda rank, params: (params["beta"] ** (rank - 1), f" x {params['beta']:g}^{rank - 1}"),
+)
 """``beta ** (rank - 1)``."""
 
 
@@ -272,13 +257,9 @@ def _new_subtopics(view: JudgedRanks, params: Params) -> Steps:
     return gains_by_rank(view, pairs, is_counted.astype(np.float64))
 
 
-def subtopic_counts(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np.ndarray:
-    """Return the number of subtopics as a divisor: float64 [1, query]."""
-    return count_subtopics(view, params)[None]
-
-
 SUBTOPIC_COUNT = Divisor(
-    subtopic_counts, lambda ranking, params, k: (len(counted_of(ranking, params)), "subtopics")
+    lambda view, params, ks: count_subtopics(view, params)[None],
+    lambda ranking, params, k: (len(counted_of(ranking, params)), "subtopics"),
 )
 
 
