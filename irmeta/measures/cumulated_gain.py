@@ -95,14 +95,11 @@ def ideal_dcg(view: JudgedRanks, params: Params, ks: Cutoffs | np.ndarray) -> np
     return sums_of_first(view.offsets, amounts, ks)
 
 
-def _best(ranking: OneList, params: Params, least: float = 0) -> list[float]:
-    """Return the gains of the ideal list."""
-    gains = (doc_gain(ranking, doc, grade, params, least) for _, doc, grade in ranking.judged)
-    return sorted((gain for gain in gains if gain > 0), reverse=True)
-
-
 def _ideal_of(ranking: OneList, params: Params, k: int | None) -> tuple[float, str]:
-    best = _best(ranking, params, least_gained(params))[:k]
+    gains = (
+        doc_gain(ranking, doc, g, params, least_gained(params)) for _, doc, g in ranking.judged
+    )
+    best = sorted(gains, reverse=True)[:k]
     ideal = sum(gain / discount_at(rank, params)[0] for rank, gain in enumerate(best, 1))
     return ideal, "the same sum over the ideal list"
 
@@ -272,6 +269,12 @@ def _gaining_docs(ranking: OneList, params: Params) -> list[tuple[int, str, floa
     """List (rank, doc, grade, gain) of the docs of the list that have a gain."""
     gained = [(*doc, doc_gain(ranking, *doc[1:], params)) for doc in ranking.within(None)]
     return [doc for doc in gained if doc[3] > 0]
+
+
+def _best(ranking: OneList, params: Params) -> list[float]:
+    """Return the gains of the ideal list."""
+    gains = (doc_gain(ranking, doc, grade, params) for _, doc, grade in ranking.judged)
+    return sorted((gain for gain in gains if gain > 0), reverse=True)
 
 
 def _ideal_dcg(best: list[float], rank: int) -> float:

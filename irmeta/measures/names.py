@@ -331,7 +331,9 @@ def translated(name: str) -> list[tuple[str, str]]:
         if known is None or (key in ELSEWHERE and not (inside or cut) and key not in BARE):
             return [(name, name)]
         if known == _SEVERAL:
-            raise MeasureError(f"{name!r} differs in case from {_written(key)}: write one of them.")
+            spelled = (*registry(), *aliases.PLAIN, *aliases.CUBETEST)
+            known = " and ".join(dict.fromkeys(word for word in spelled if fold(word) == key))
+            raise MeasureError(f"{name!r} differs in case from {known}: write one of them.")
         word = known
     return [(name, joined(word, inside, cut))]
 
@@ -353,11 +355,6 @@ def _folded(has_parameters: bool) -> dict[str, str]:
             key = fold(theirs)
             folded[key] = ours if folded.get(key, ours) == ours else _SEVERAL
     return folded if has_parameters else folded | dict.fromkeys(aliases.CUBETEST, _SEVERAL)
-
-
-def _written(key: str) -> str:
-    known = (*registry(), *aliases.PLAIN, *aliases.CUBETEST)
-    return " and ".join(dict.fromkeys(name for name in known if fold(name) == key))
 
 
 def named_spec(name: str, asked: str, asked_too: tuple[str, ...] = ()) -> Spec:

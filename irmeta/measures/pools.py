@@ -23,21 +23,14 @@ from irmeta.rankings.derive.drop import pool_cut
 from irmeta.rankings.derive.select import keep_gained, take_queries, take_rows
 from irmeta.rankings.judged import JudgedRanks
 from irmeta.rankings.judgments import Judged, read_judged
-from irmeta.rankings.load import other_order, over_blocks, ranks_under
+from irmeta.rankings.load import over_blocks, ranked_lists
 from irmeta.rankings.pool import POOL_ARRAYS
 from irmeta.rankings.track import Track
 from irmeta.rankings.track_facts import TrackFacts
 from irmeta.rankings.view import replace_arrays
 from irmeta.results.scores import Scores
-from irmeta.store.scan import (
-    RowBlock,
-    StoredTrack,
-    read_table,
-    row_blocks,
-    undisturbed,
-)
+from irmeta.store.scan import RowBlock, StoredLists, StoredTrack, read_table, undisturbed
 from irmeta.summaries import Result, Summary
-from irmeta.trec.tie_orders import TIE_RULES
 
 P = 0.8
 """Persistence of the RBP whose residual weighs unjudged docs."""
@@ -196,7 +189,10 @@ def docs_to_judge(track: StoredTrack, request: Request) -> pl.DataFrame:
     with undisturbed(track):
         judged = read_judged(track, request.facts)
         parts = [_Docs.none()]
-        for docs in _docs_by_block(track, judged, request):
+        for block in ranked_lists(track, judged.queries, request.facts, request.order):
+            docs = _docs_of_block(*block, judged, request)
+            if not request.with_judged:
+                docs = docs.only(~request.is_judged(docs.grade))
             parts.append(docs)
             if request.budget is not None:
                 parts = [_Docs.concat(parts).heaviest(request.budget)]
@@ -240,22 +236,10 @@ class _Docs:
         return self.only(weight >= least)
 
 
-def _docs_by_block(track: StoredTrack, judged: Judged, request: Request) -> Iterator[_Docs]:
-    """Yield the docs of each block of the long table."""
-    facts, order = request.facts, other_order(request.facts, request.order)
-    columns = sorted({"doc_id", *(TIE_RULES[order].keys if order else ())})
-    for block in row_blocks(track, judged.queries, facts.systems):
-        docs = _docs_of_block(block, columns, judged, request)
-        yield docs if request.with_judged else docs.only(~request.is_judged(docs.grade))
-
-
 def _docs_of_block(
-    block: RowBlock, columns: Sequence[str], judged: Judged, request: Request
+    block: RowBlock, lists: StoredLists, rank: np.ndarray, judged: Judged, request: Request
 ) -> _Docs:
     """Return the docs of the systems' lists, judged or not, by query and doc_id."""
-    lists = block.lists(columns)
-    lists = lists.only((lists.query >= 0) & (lists.system >= 0))
-    rank = ranks_under(request.order, lists, request.facts)
     within = rank <= (request.depth or rank.max(initial=1))
     rank, doc_id = rank[within], lists.columns["doc_id"][within]
     query = lists.by_row(lists.query)[within] - block.first_query
@@ -410,7 +394,8 @@ def reduced_pools(
     contributors = [facts.systems[i] for i in facts.contributors]
     asked: list[Part] = [("", ()), *parts.items()]
     scored = evaluate or partial(evaluate_block, specs=specs, policy=policy)
-    if gained_only and all(map(reads_gained_only, specs)) and all(map(_is_plain, views)):
+    are_plain = all(v.diversity is None and not v.condensed and v.assumed is None for v in views)
+    if gained_only and are_plain and all(map(reads_gained_only, specs)):
         reduced = _of_gained(views, scored, contributors, depth, rel)
     else:
         reduced = _of_judged(views, scored, contributors, depth, rel)
@@ -437,10 +422,6 @@ def _of_judged(
         return ReducedPool(name, systems, scores, judged, relevant)
 
     return reduced
-
-
-def _is_plain(view: JudgedRanks) -> bool:
-    return view.diversity is None and not view.condensed and view.assumed is None
 
 
 def _of_gained(

@@ -165,6 +165,11 @@ def _weight_terms(ranking: OneList, params: Params, k: int | None) -> Iterator[T
             yield Term(rank, doc, grade, text, weight)
 
 
+def _trace_rare_precision(ranking: OneList, params: Params, k: int) -> Trace:
+    """Trace RareP@k as weights over k."""
+    return Trace(tuple(_weight_terms(ranking, params, k)), k, "the cutoff k")
+
+
 def _trace_rare_average_precision(ranking: OneList, params: Params, k: int | None) -> Trace:
     """Trace RareAP as RareP at relevant docs, over the relevant docs."""
     relevant, total, terms = len(ranking.relevant(params["rel"])), 0.0, []
@@ -188,6 +193,10 @@ def _check_rareness(measure: str, params: Params) -> None:
 def _printed(of: Sequence[Parameter], params: Params, cutoff: Cutoff) -> list[str]:
     """List the parameters that a name prints: alpha, and those that are not the default."""
     return [p.name for p in of if p.name == "alpha" or params[p.name] != p.default]
+
+
+def _printed_rbp(params: Params, cutoff: Cutoff) -> list[str]:
+    return [*_printed(RARENESS, params, cutoff), *rbp.printed_rbp(params, cutoff)]
 
 
 def _simplify(params: Params, cutoff: Cutoff) -> dict[str, Any]:
@@ -307,9 +316,7 @@ MEASURES = (
     """,
         *(P, _in_precision, _BINARY),
         fixed={},
-        trace=lambda ranking, params, k: Trace(
-            tuple(_weight_terms(ranking, params, k)), k, "the cutoff k"
-        ),
+        trace=_trace_rare_precision,
         source=f"{PAPER}, Eqs. 1, 2 and 4",
         cutoff="required",
         family="utility",
@@ -376,10 +383,7 @@ MEASURES = (
         fixed=_PLAIN,
         source=f"{PAPER}, Eq. 1, for the gains of doi:10.1145/1416950.1416952",
         family="utility",
-        printed=lambda params, cutoff: [
-            *_printed(RARENESS, params, cutoff),
-            *rbp.printed_rbp(params, cutoff),
-        ],
+        printed=_printed_rbp,
     ),
 )
 

@@ -391,6 +391,18 @@ def _row_of(doc_ids: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.nd
     return row_of, first_row
 
 
+def ranked_lists(
+    track: StoredTrack, queries: Sequence[str], facts: TrackFacts, order: TieOrder
+) -> Iterator[tuple[RowBlock, StoredLists, np.ndarray]]:
+    """Yield the lists of the systems of `facts` on some queries, by block, and each row's rank."""
+    changed_order = other_order(facts, order)
+    columns = sorted({"doc_id", *(TIE_RULES[changed_order].keys if changed_order else ())})
+    for block in row_blocks(track, queries, facts.systems):
+        lists = block.lists(columns)
+        lists = lists.only((lists.query >= 0) & (lists.system >= 0))
+        yield block, lists, ranks_under(order, lists, facts)
+
+
 def list_docs(
     track: StoredTrack, facts: TrackFacts, order: TieOrder | None = None, depth: int | None = None
 ) -> pl.DataFrame:
@@ -398,15 +410,11 @@ def list_docs(
 
     The columns are system, query and docs (list of str, best first), in no particular order.
     """
-    changed_order = other_order(facts, order)
-    columns = sorted({"doc_id", *(TIE_RULES[changed_order].keys if changed_order else ())})
+    tie_order: TieOrder = order or facts.policy["tie_order"]
     with undisturbed(track):
         queries = pl.Series(read_judged(track, facts).queries, dtype=pl.String)
         parts = []
-        for block in row_blocks(track, queries.to_list(), facts.systems):
-            lists = block.lists(columns)
-            lists = lists.only((lists.query >= 0) & (lists.system >= 0))
-            rank = ranks_under(order or facts.policy["tie_order"], lists, facts)
+        for _, lists, rank in ranked_lists(track, queries.to_list(), facts, tie_order):
             part = {
                 "system": pl.Series(facts.systems, dtype=pl.String).gather(
                     lists.by_row(lists.system)

@@ -114,7 +114,7 @@ def drop_relevant_shares(
     The docs are ordered once, and a larger share drops all docs that a smaller one does.
     """
     for share in shares:
-        if not (isinstance(share, int | float) and 0 <= share <= 1):
+        if not _is_part(share):
             raise UsageError(f"share = {share!r} is not from 0 to 1.")
     if order not in ("random", "least-retrieved"):
         raise UsageError(f"order = {order!r} is neither 'random' nor 'least-retrieved'.")
@@ -126,6 +126,10 @@ def drop_relevant_shares(
         pairs = zip(dropped, of_diversity, strict=True)
         dropped = [replace(adhoc, diversity=diversity) for adhoc, diversity in pairs]
     return dropped if source is view else [show_systems(v, view.systems) for v in dropped]
+
+
+def _is_part(share: object) -> bool:
+    return isinstance(share, int | float) and 0 <= share <= 1
 
 
 def _drop(view: View, shares: Sequence[float], seed: int | None, rel: float) -> list[View]:
