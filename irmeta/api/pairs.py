@@ -49,8 +49,7 @@ from irmeta.results.verdicts import (
     rates_of,
 )
 from irmeta.schema.result_tables import TIES, WIN_RATES
-from irmeta.stats.leaderboards import Leaderboard, Rules
-from irmeta.stats.preferences import order_and_sets, preference_pairs
+from irmeta.stats.preferences import Leaderboard, Rules, order_and_sets, preference_pairs
 from irmeta.stats.rank_confidence import rank_sets
 from irmeta.store.scan import Tracks, read_table
 from irmeta.summaries import Framed, SummaryList

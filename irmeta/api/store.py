@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from irmeta.api.stability import StoreStability
     from irmeta.measures.explain import Explanation
     from irmeta.results.factors import Factor, QueryWeights, Segments
-    from irmeta.stats.leaderboards import Leaderboard
+    from irmeta.stats.preferences import Leaderboard
 
 Measures = str | Iterable[str]
 

@@ -27,21 +27,10 @@ _exp = np.frompyfunc(math.exp, 1, 1)
 def sum_over_queries(
     values: np.ndarray, counted: np.ndarray, total: np.ndarray | None = None
 ) -> np.ndarray:
-    """Add up the counted values of each system, query after query.
+    """Add up the counted values of each system, query after query: float64 [..., system].
 
-    Parameters
-    ----------
-    values
-        float64 [..., query, system].
-    counted
-        bool, of the same shape: the values to add.
-    total
-        float64 [..., system]: the sum over earlier queries, updated in place.
-
-    Returns
-    -------
-    ndarray
-        float64 [..., system]; 0 where nothing is counted.
+    `values` are float64 [..., query, system], `counted` bool of the same shape. `total`, float64
+    [..., system], is the sum over earlier queries, updated in place.
     """
     addends = np.where(counted, values, 0.0)
     out = np.zeros(addends.shape[:-2] + addends.shape[-1:]) if total is None else total
@@ -51,19 +40,9 @@ def sum_over_queries(
 
 
 def mean_over_queries(values: np.ndarray, counted: np.ndarray | None = None) -> np.ndarray:
-    """Compute the arithmetic mean of the counted values of each system.
+    """Compute the mean of the values [..., query, system] of each system: float64 [..., system].
 
-    Parameters
-    ----------
-    values
-        float64 [..., query, system].
-    counted
-        bool, of the same shape: the values to average. None: all except NaN.
-
-    Returns
-    -------
-    ndarray
-        float64 [..., system]; NaN where nothing is counted.
+    `counted` says which values count; None: all except NaN. NaN where nothing is counted.
     """
     counted = ~np.isnan(values) if counted is None else counted
     return _divide(sum_over_queries(values, counted), counted.sum(axis=-2))
@@ -72,7 +51,7 @@ def mean_over_queries(values: np.ndarray, counted: np.ndarray | None = None) -> 
 def average(
     how: str, values: np.ndarray, counted: np.ndarray, difficulty: np.ndarray | None = None
 ) -> np.ndarray:
-    """Average over queries, the second to last axis.
+    """Average over queries, the second to last axis of `values`, where `counted`: [..., system].
 
     Parameters
     ----------
@@ -83,19 +62,10 @@ def average(
         `difficulty`, 1 - the mean AP (rel=1) of all systems for a query, as NMAP (Mizzaro 2008,
         The Good, the Bad, the Difficult, and the Easy, ECIR). The weights, and so the average of a
         system, depend by definition on which systems the track has; no other average does.
-    values
-        float64 [..., query, system].
-    counted
-        bool, of the same shape: the values to average. Without values the result is NaN, and 0 for
-        ``sum``.
+        Without values the result is NaN, and 0 for ``sum``.
     difficulty
         float64 [query]. The weights are normalised to the sum 1 over the queries averaged; where
         all weights are 0, the result is NaN.
-
-    Raises
-    ------
-    UsageError
-        If `how` is none of these.
     """
     check_choice("average", how, (*_BY_NAME, "sum", "difficulty"))
     if how == "sum":

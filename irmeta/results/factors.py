@@ -47,16 +47,10 @@ Source = pl.DataFrame | str | Path
 class Factor:
     """A column of the queries, or of the systems, of tracks.
 
-    Attributes
-    ----------
-    source
-        The file, the name of the argument for a frame, or the column.
-    rows
-        track (null: any track), and the columns `key` and `value`: no null in the last two.
-    sha256
-        Hexadecimal SHA-256 of the file as stored, or of the frame or the column as CSV.
-    column
-        The column of the tracks' `queries.csv` or `systems.csv`; None: of a file or frame.
+    `source`: the file, the name of the argument for a frame, or the column. `rows`: track (null:
+    any track), and the columns `key` and `value`, no null in the last two. `sha256`: hexadecimal,
+    of the file as stored, or of the frame or the column as CSV. `column`: that of the tracks'
+    `queries.csv` or `systems.csv`; None: of a file or frame.
     """
 
     source: str
@@ -71,14 +65,8 @@ class Factor:
     def of(cls, source: Self | Source) -> Self:
         """Read a factor from a frame, or from a CSV or TSV file with a header, compressed or not.
 
-        The columns are `key`, `value` and, where tracks share names, track.
-
-        Raises
-        ------
-        DataError
-            If the file cannot be read, a column is unknown or missing, or a row is wrong.
-        UsageError
-            If `source` is neither a file nor a frame.
+        The columns are `key`, `value` and, where tracks share names, track. For errors see
+        `read_rows`; a wrong row is a DataError too.
         """
         if isinstance(source, cls):
             return source
@@ -107,12 +95,7 @@ class Factor:
     def within(cls, source: Self | Source, store: StoreReader, tracks: Tracks) -> Self:
         """Read a factor, of which a text may also name a column of the tables beside runs.
 
-        A file of that name goes first.
-
-        Raises
-        ------
-        DataError, UsageError
-            As `of`, or if a text is neither a file nor a column.
+        A file of that name goes first. Errors are those of `of`, and UsageError for neither.
         """
         if not isinstance(source, str | Path) or Path(source).is_file():
             return cls.of(source)
@@ -278,18 +261,7 @@ class Segments(Factor):
         return parts
 
     def check_queries(self, judged: Mapping[str, Collection[str]]) -> None:
-        """Warn of queries that no track judges.
-
-        Parameters
-        ----------
-        judged
-            The judged queries of each track that is compared.
-
-        Raises
-        ------
-        DataError
-            If no query is judged.
-        """
+        """Warn of queries that no track judges, given those of each; DataError: none is judged."""
         known = [set(queries) for queries in judged.values()]
         is_known = [
             query in judged.get(track, ())
@@ -316,28 +288,12 @@ class Segments(Factor):
 def read_rows(
     source: Source, columns: Sequence[str], keyword: str
 ) -> tuple[str, pl.DataFrame, str]:
-    """Read a table of queries or systems: its name, its rows as text, and its SHA-256.
+    """Read a table of queries or systems: its name, its rows as text, and its hexadecimal SHA-256.
 
-    Parameters
-    ----------
-    source
-        A CSV or TSV file, compressed or not, or a frame, which is called `keyword`.
-    columns
-        track (optional: null, any track), and the columns that the table must have.
-    keyword
-        Name of the argument.
-
-    Returns
-    -------
-    str, DataFrame, str
-        The name; line and the columns; the hexadecimal SHA-256 of the file, or of the frame as CSV.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or a column is unknown or missing.
-    UsageError
-        If `source` is neither a file nor a frame.
+    The table is a CSV or TSV file, compressed or not, or a frame, which is called `keyword` and
+    hashed as CSV. `columns` are track (optional: null, any track), and those that it must have; the
+    rows have the line too. DataError: the file cannot be read, or a column is unknown or missing.
+    UsageError: `source` is neither a file nor a frame.
     """
     if isinstance(source, pl.DataFrame):
         for column in source.columns:
@@ -374,16 +330,8 @@ def usable_segments(
 ) -> list[str]:
     """Return the segments of a track with at least `LEAST_QUERIES` queries.
 
-    Warns of segments with fewer, and of queries in no segment.
-
-    Parameters
-    ----------
-    segments
-        The queries of each segment.
-    queries
-        The queries with a value.
-    having
-        What these queries have, in words.
+    Warns of segments with fewer, and of queries in no segment. `queries` are those with a value, or
+    what else they have: `having`, in words.
     """
     counts = {name: len(set(queries).intersection(members)) for name, members in segments.items()}
     small = [f"{name!r} ({n})" for name, n in counts.items() if n < LEAST_QUERIES]
@@ -430,20 +378,8 @@ class QueryWeights(Factor):
     def weigh(self, results: Sequence[ByQuery], *, selected: bool = False) -> list[ByQuery]:
         """Return results whose means over queries are weighted.
 
-        Parameters
-        ----------
-        results
-            Results by query.
-        selected
-            Whether they are of selected queries, so that others may have a weight.
-
-        Raises
-        ------
-        DataError
-            If a query of the results has no weight or, unless `selected`, none of the results has
-            a query with a weight.
-        UsageError
-            If the mean of a measure is not arithmetic.
+        DataError: a query of the results has no weight or, unless they are of `selected` queries, a
+        query with a weight is in none. UsageError: the mean of a measure is not arithmetic.
         """
         queries = dict[str, dict[str, None]]()
         for result in results:

@@ -65,15 +65,9 @@ def decimals(column: pl.Series) -> np.ndarray:
 def units_of(numbers: np.ndarray, system: np.ndarray, systems: int) -> tuple[float, ...]:
     """Return the unit of the last digit of each system's values; 0 for exact values and floats.
 
-    Parameters
-    ----------
-    numbers
-        Numbers of decimals: see `decimals`. The values of a system are rounded if one has 4 to 11
-        decimals and none more, or if all have 3.
-    system
-        Index of the system of each value.
-    systems
-        Number of systems.
+    `numbers` are those of decimals (see `decimals`), and `system` the index of the system of each
+    value. The values of a system are rounded if one has 4 to 11 decimals and none more, or if all
+    have 3.
     """
     most, least = np.full(systems, -1), np.full(systems, MOST_DECIMALS + 1)
     known = numbers >= 0
@@ -414,28 +408,15 @@ def read_matrices(
 ) -> list[Matrix]:
     """Read the matrices of a file with per-query values, or of a user's table.
 
-    Parameters
-    ----------
-    path
-        A Parquet or CSV file with the columns track, system, query, measure, value (one matrix per
-        track and measure; track is optional), or with the first three and one column per measure;
-        output of trec_eval -q or ir_measures, or nested JSON: see irmeta.results.value_tables; or a
-        table with one column per system: see `matrix_of`.
-    measures
-        Measures to read, by canonical name; None: all. The measure of a user's table is the file's
-        name.
-    is_measure
-        Function that knows names of measures, which tell queries from measures.
-    columns
-        Columns that the user names.
+    The file is Parquet or CSV with the columns track, system, query, measure, value (one matrix per
+    track and measure; track is optional), or with the first three and one column per measure;
+    output of trec_eval -q or ir_measures, or nested JSON: see irmeta.results.value_tables; or a
+    table with one column per system: see `matrix_of`, whose measure is the file's name. `measures`
+    are the canonical names to read; None: all. `is_measure` tells names of measures from queries.
 
-    Raises
-    ------
-    UsageError
-        If the file does not exist, has means instead of per-query values, or lacks a measure.
-    DataError
-        If the file cannot be read, `matrix_of` rejects its table, two columns have the same
-        name, or a system, query and measure have two values.
+    UsageError: the file does not exist, has means instead of per-query values, or lacks a measure.
+    DataError: it cannot be read, `matrix_of` rejects its table, two columns have the same name, or
+    a system, query and measure have two values.
     """
     with _in_file(path):
         frame = _read_frame(path, is_measure, columns)
@@ -460,18 +441,8 @@ def read_table(
 def read_several(files: Sequence[NamedFile], is_measure: IsMeasure = no_measure) -> list[Matrix]:
     """Read files with per-query values of different systems as the matrices of all of them.
 
-    Parameters
-    ----------
-    files, is_measure
-        The files, named as they say or else by file where the user gives no name; and a function
-        that knows names of measures.
-
-    Raises
-    ------
-    UsageError
-        As `read_matrices`.
-    DataError
-        As `read_matrices`, or if a file has one column per system.
+    Systems are named as the files say, or else by file where the user gives no name. For errors see
+    `read_matrices`; a file with one column per system is a DataError too.
     """
     paths = [file.path for file in files]
     frames = [
@@ -650,17 +621,10 @@ def _read_csv(content: bytes) -> pl.DataFrame:
 def query_differences(matrix: Matrix, system: str, baseline: str) -> pl.DataFrame:
     """Return the values of two systems by query, and the first minus the second.
 
-    Returns
-    -------
-    DataFrame
-        track, measure, query, system, baseline, value, baseline_value, difference, better (name of
-        the better of the two; null: values are equal or undefined): the queries where the
-        system is better first, by the size of the difference; NaN is last.
-
-    Raises
-    ------
-    UsageError
-        If a system is unknown.
+    Columns: track, measure, query, system, baseline, value, baseline_value, difference, better
+    (name of the better of the two; null: values are equal or undefined). The queries where the
+    system is better come first, by the size of the difference; NaN is last. UsageError: a system is
+    unknown.
     """
     for name in (system, baseline):
         if name not in matrix.systems:

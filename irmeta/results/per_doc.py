@@ -23,17 +23,10 @@ from irmeta.schema.result_tables import SEARCH_LENGTHS
 class Contributions:
     """Numbers of relevant docs of a block of queries; all are int64 [system], but `union`.
 
-    Attributes
-    ----------
-    found, unique, unique_to_group
-        Docs that the system retrieves; of them docs that no other system retrieves, and docs that
-        no system outside its group retrieves.
-    holders
-        Sum of S_d, the number of systems that retrieve a doc, over the docs in `found`.
-    union
-        Docs that any system retrieves.
-    systems
-        Number of systems that are counted: all of the track.
+    `found`: docs that the system retrieves; of them `unique`, that no other system retrieves, and
+    `unique_to_group`, that no system outside its group does. `holders`: sum of S_d, the number of
+    systems that retrieve a doc, over the docs in `found`. `union`: docs that any system retrieves.
+    `systems`: number of those counted, all of the track.
     """
 
     found: np.ndarray

@@ -43,21 +43,10 @@ Rows = pl.DataFrame | pa.Table
 
 
 class ParquetFile:
-    """A Parquet file that is written in pieces, one row group each.
+    """A Parquet file that is written in pieces, one row group each; `rows` counts those written.
 
-    Parameters
-    ----------
-    path
-        The file, which is not replaced atomically: see `irmeta.files.replacing`.
-    table
-        Schema of the pieces; None: the schema of the first piece.
-    provenance
-        JSON values with the provenance.
-
-    Attributes
-    ----------
-    rows
-        Rows written.
+    It is not replaced atomically: see `irmeta.files.replacing`. `table` is the schema of the
+    pieces; None: that of the first piece. `provenance` has JSON values.
     """
 
     def __init__(self, path: Path, table: Table | None, provenance: Mapping[str, Any]) -> None:
@@ -150,10 +139,7 @@ def check_parquet(path: Location) -> None:
 def scan_files(files: Sequence[Location]) -> pl.LazyFrame:
     """Scan Parquet files of one table after verifying their checksums; read remote files.
 
-    Raises
-    ------
-    DataError
-        See `check_parquet`.
+    For errors see `check_parquet`.
     """
     paths = [file for file in files if isinstance(file, Path)]
     if len(paths) < len(files):
@@ -304,18 +290,9 @@ def write_out(
 ) -> None:
     """Write a frame to a file that the user named, in the format of its extension.
 
-    Parameters
-    ----------
-    csv_safe
-        As `safe` of `to_csv`.
-
-    Raises
-    ------
-    UsageError
-        For an extension other than .parquet and .csv, or, unless `force`, an existing file that
-        irmeta did not write.
-    DataError
-        For an existing file that irmeta wrote and that is damaged, unless `force`.
+    UsageError: an extension other than .parquet and .csv, or, unless `force`, an existing file that
+    irmeta did not write. DataError: an existing file that irmeta wrote and that is damaged, unless
+    `force`. `csv_safe` is `safe` of `to_csv`.
     """
     check_ending(path)
     check_ours(path, lambda file: has_written(file, frame.columns), force=force)

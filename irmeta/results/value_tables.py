@@ -58,18 +58,9 @@ def tidy_values(
 ) -> pl.DataFrame | None:
     """Return the values of a frame as rows; None for a frame with one column per system.
 
-    Parameters
-    ----------
-    frame
-        Columns of systems, queries, measures and values, or one column per measure beside systems
-        and queries. Without a column of systems, all values are of the system `name`.
-    is_measure
-        Function that knows names of measures.
-
-    Raises
-    ------
-    DataError
-        If there are means instead of values per query.
+    The columns are those of systems, queries, measures and values, or one per measure beside
+    systems and queries. Without a column of systems, all values are of the system `name`.
+    `is_measure` knows names of measures. DataError: means instead of values per query.
     """
     renamed = _renamed(frame)
     columns = set(renamed.columns)

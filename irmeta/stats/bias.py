@@ -303,23 +303,10 @@ def family_bias(permuted: Sequence[PermutedMeans], families: Families) -> pl.Dat
     among docs of one query and reference grade: a blind judge also draws good and bad systems
     together, so that good ones can only fall, and this is not counted. The contrast of a family is
     the mean displacement of its teams minus that of all teams outside it, positive where the judge
-    scores it too high. A team with systems in several families counts once on each side.
-
-    Parameters
-    ----------
-    permuted : sequence of PermutedMeans
-        One measure by each judge, of the same pairs of query and doc.
-    families : Families
-        The systems of each team in each family.
-
-    Returns
-    -------
-    DataFrame
-        judge, family, teams, systems, displacement, contrast with the 95 % interval by Welch's t of
-        its teams and the others, the same two of ranks (positive: too high a rank), sd, z and p of
-        the contrast under permuted labels, unjudged. p is corrected for all judges and families by
-        the greatest z of each draw; p and interval are NaN for fewer than three teams in the
-        family, or outside it.
+    scores it too high, with the 95 % interval by Welch's t of its teams and the others. A team with
+    systems in several families counts once on each side. p is corrected for all judges and families
+    by the greatest z of each draw. p and interval are NaN for fewer than `LEAST_TEAMS` teams in the
+    family, or outside it. `permuted` are of one measure and the same pairs of query and doc.
     """
     rows, greatest = list[dict[str, object]](), list[np.ndarray]()
     sizes = np.bincount(families.family, minlength=len(families.labels))

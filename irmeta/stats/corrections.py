@@ -91,10 +91,9 @@ def interval_confidence(confidence: float, correction: str, tests: int) -> float
 
 
 def _short(p: np.ndarray) -> np.ndarray:
-    """Round to 15 significant digits.
+    """Round to 15 significant digits: a product that should be 0.05 is sometimes slightly larger.
 
-    Without rounding, a product that should be 0.05 is sometimes slightly larger. p-values of
-    resampling tests are multiples of, say, 1 / 10,000 and may equal the level exactly.
+    p-values of resampling are multiples of, say, 1 / 10,000 and may equal the level exactly.
     """
     digits = 14 - np.floor(np.log10(np.maximum(p, 1e-200)))
     scale = 10.0**digits

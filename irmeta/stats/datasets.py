@@ -38,18 +38,9 @@ Row = tuple[Any, ...]
 class Datasets:
     """Values of the same systems on several datasets, by one measure.
 
-    Attributes
-    ----------
-    tracks
-        Datasets, in their order.
-    systems
-        Systems with a mean on every dataset.
-    values
-        float64 [query, system] of each dataset; NaN: undefined.
-    left_out
-        Systems that lack a dataset, with the datasets that they lack.
-    queries
-        Names of the queries of each dataset.
+    `tracks` are the datasets, and `systems` those with a mean on each; `values` are float64 [query,
+    system] of each dataset, NaN undefined, and `queries` their names. `left_out` has the systems
+    that lack a dataset, with those that they lack.
     """
 
     measure: str
@@ -64,11 +55,8 @@ class Datasets:
     def of(cls, matrices: Sequence[Matrix], missing: Missing) -> Datasets:
         """Join matrices of one measure; `missing` says what a system without a dataset means.
 
-        Raises
-        ------
-        UsageError
-            For fewer than two datasets, two of one name, no shared system, or a system that lacks
-            a dataset (``error``; ``zero`` where less is better).
+        UsageError: fewer than two datasets, two of one name, no shared system, or a system that
+        lacks a dataset (``error``; ``zero`` where less is better).
         """
         check_choice("missing", missing, get_args(Missing))
         first = matrices[0]
@@ -311,27 +299,13 @@ class Change(NamedTuple):
 
 
 def change_of_mean(before: dict[str, float], after: dict[str, float]) -> Change:
-    """Estimate the change of a mean between samples of queries that may share some.
+    """Estimate the change of a mean, of values by query, between samples that may share queries.
 
-    The t statistic for partially overlapping samples without equal variances [1]_: with r the
-    correlation over the n shared queries, the variance is s1^2 / n1 + s2^2 / n2 - 2 r s1 s2 n /
-    (n1 n2). With no shared query it is Welch's test, with all shared the paired t-test.
-
-    Parameters
-    ----------
-    before, after
-        Values by query, without NaN.
-
-    Returns
-    -------
-    Change
-        error, freedom and p are NaN for fewer than two queries. Where nothing varies, or all
-        queries are shared and change alike, p is 1 without a change, else NaN.
-
-    References
-    ----------
-    .. [1] Derrick, B. et al. (2017). Test statistics for the comparison of means for two samples
-       that include both paired and independent observations. doi:10.22237/jmasm/1493597280
+    The t statistic for partially overlapping samples without equal variances (Derrick et al. 2017,
+    doi:10.22237/jmasm/1493597280): with r the correlation over the n shared queries, the variance
+    is s1^2 / n1 + s2^2 / n2 - 2 r s1 s2 n / (n1 n2). With no shared query it is Welch's test, with
+    all shared the paired t-test. error, freedom and p are NaN for fewer than two queries. Where
+    nothing varies, or all queries are shared and change alike, p is 1 without a change, else NaN.
     """
     x, y = (np.array([*of.values()]) for of in (before, after))
     change = float(y.mean() - x.mean()) if len(x) and len(y) else math.nan

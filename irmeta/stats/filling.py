@@ -53,14 +53,10 @@ def mapped_grades(
 ) -> np.ndarray:
     """Convert a judge's grades to the scale of people: float64 [doc]; NaN: no label by the judge.
 
-    Parameters
-    ----------
-    how
-        ``expected``: the mean grade by people of the docs that have this grade by the judge;
-        ``drawn``: the grade by people of one of these docs, drawn at random for each doc. Both read
-        only docs with a label by people. A mapping raises UsageError for a grade that it lacks.
-    judge, people
-        float64 [doc]; NaN: no label. Docs whose label by people is not to be known have NaN.
+    ``expected``: the mean grade by people of the docs that have this grade by the judge; ``drawn``:
+    the grade by people of one of these docs, drawn at random for each doc. Both read only docs with
+    a label by people, so that docs whose label is not to be known have NaN in `people`. A mapping
+    raises UsageError for a grade that it lacks.
     """
     if how == "same":
         return judge
@@ -120,18 +116,11 @@ class Orders:
     def of(
         cls, reference: np.ndarray, values: np.ndarray, is_new: np.ndarray, weights: np.ndarray
     ) -> Orders:
-        """Compare orders of systems.
+        """Compare the order of systems by a reference with those by the labels of each draw.
 
-        Parameters
-        ----------
-        reference
-            float64 [query, system], greater is better.
-        values
-            float64 [draw, query, system], of the labels of each draw.
-        is_new
-            bool [draw, system]: systems of the teams without docs in the pool.
-        weights
-            float64 [1 + resample, query]: `whole`, then those of drawn queries.
+        `reference` is float64 [query, system], `values` [draw, query, system]; greater is better.
+        `is_new`, bool [draw, system]: systems of the teams without docs in the pool. `weights`,
+        float64 [1 + resample, query]: `whole`, then those of drawn queries.
         """
         true = means_of(reference, weights)
         true_ranks = rank_rows(true)

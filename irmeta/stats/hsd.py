@@ -137,14 +137,10 @@ def permuted(
     *,
     workers: int | None = None,
 ) -> np.ndarray:
-    """Return a kernel's statistics of permuted tables over queries, ascending [resamples].
+    """Return a kernel's statistics of permuted tables over queries, ascending: float64 [resamples].
 
-    Parameters
-    ----------
-    kernel
-        `permuted_ranges` or `permuted_preferences`.
-    table
-        float64 [queries, ...], in C order.
+    The kernel is `permuted_ranges` or `permuted_preferences`; `table` is float64 [query, ...] in C
+    order.
     """
     key = np.random.default_rng(rng).integers(0, 2**64, dtype=np.uint64)
     size = max(1, _PART // table.size)
@@ -437,8 +433,8 @@ def max_t_pairs(
 def _as_student(largest: np.ndarray, queries: int) -> np.ndarray:
     """Convert maxima with fixed standard errors to values of Student's t of the same tail.
 
-    Without it, 13 to 16 % of tables of 20 or 60 equal systems and 50 queries would have a
-    significant pair; with it 6 to 7 %, but up to 10 % with 25 queries.
+    Else 13 to 16 % of tables of 20 or 60 equal systems and 50 queries would have a significant
+    pair; with it 6 to 7 %, but up to 10 % with 25 queries.
     """
     tail = ndtr(-largest * np.sqrt(queries / (queries - 1)))
     return -stdtrit(queries - 1, tail)

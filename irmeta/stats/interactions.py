@@ -144,24 +144,15 @@ def class_moments(differences: np.ndarray, members: np.ndarray) -> ClassMoments:
 
 
 def reversal_p(moments: ClassMoments) -> np.ndarray:
-    """Test whether one system is better in some classes and worse in others.
+    """Test whether one system is better in some classes and worse in others: float64 [pair].
 
-    The likelihood-ratio test of a qualitative interaction [1]_: with z the standardised mean of a
-    class, the statistic is the lesser of the sums of z^2 over the classes of either sign, and p is
-    the sum over k = 1 ... G - 1 of P(Binomial(G - 1, 1/2) = k) P(chi^2_k > statistic). So both
-    directions must be significant. The paper takes z = mean / standard error as normal; here
-    Student's t of each class is converted to the z of the same p, since classes are small. Of two
-    classes, p is the greater of the two one-sided p-values of Student's t.
-
-    Returns
-    -------
-    ndarray of float64, shape (pairs,)
-        NaN for fewer than two classes, or where a class has no spread.
-
-    References
-    ----------
-    .. [1] Gail, M. and Simon, R. (1985). Testing for qualitative interactions between treatment
-       effects and patient subsets. doi:10.2307/2530862
+    The likelihood-ratio test of a qualitative interaction (Gail and Simon 1985,
+    doi:10.2307/2530862): with z the standardised mean of a class, the statistic is the lesser of
+    the sums of z^2 over the classes of either sign, and p is the sum over k = 1 ... G - 1 of
+    P(Binomial(G - 1, 1/2) = k) P(chi^2_k > statistic). So both directions must be significant. The
+    paper takes z = mean / standard error as normal; here Student's t of each class is converted to
+    the z of the same p, since classes are small. Of two classes, p is the greater of the two
+    one-sided p-values of Student's t. NaN for fewer than two classes, or one without spread.
     """
     queries, mean, _ = moments
     number = len(mean)
@@ -194,27 +185,13 @@ def max_t_over_classes(
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
 ) -> np.ndarray:
-    """Compute p-values of the mean difference in each class, corrected over classes and pairs.
+    """Compute p of the mean difference in each class, corrected over classes and pairs at once.
 
-    As `irmeta.stats.max_t_test`: under the null hypothesis all differences of a query may change
-    their sign together, and p is the share of sign flips, the sample among them, whose greatest
-    |t| over all classes and pairs is at least that of the class and pair. Single step [1]_.
-
-    Parameters
-    ----------
-    differences : ndarray of float64, shape (queries, pairs)
-        Differences of two systems, without NaN.
-    members : ndarray of bool, shape (classes, queries)
-        Queries of each class; classes may overlap.
-
-    Returns
-    -------
-    ndarray of float64, shape (classes, pairs)
-        NaN where a class has no spread.
-
-    References
-    ----------
-    .. [1] Westfall, P. H. and Young, S. S. (1993). Resampling-based multiple testing, Section 2.6.
+    `differences` are float64 [query, pair] without NaN, `members` bool [class, query] of classes
+    that may overlap. As `irmeta.stats.max_t_test` (Westfall and Young 1993, Section 2.6): under the
+    null hypothesis all differences of a query may change their sign together, and p, float64
+    [class, pair], is the share of sign flips, the sample among them, whose greatest |t| over all
+    classes and pairs is at least that of the class and pair. NaN where a class has no spread.
     """
     check_whole("resamples", resamples)
     generator = np.random.default_rng(rng)
@@ -256,14 +233,8 @@ class SegmentTables(NamedTuple):
 class PairsByClass:
     """Differences of the pairs of a comparison on the queries that all its systems share.
 
-    Attributes
-    ----------
-    differences
-        float64 [query, pair]: the first system minus the second.
-    members
-        bool [class, query] of the classes with at least 2 queries.
-    classes
-        These classes.
+    `differences` are float64 [query, pair], the first system minus the second; `members` bool
+    [class, query] of the `classes` with at least 2 queries.
     """
 
     differences: np.ndarray
@@ -305,20 +276,11 @@ def segment_tables(
     resamples: int = 10_000,
     rng: int | np.random.Generator = 0,
 ) -> SegmentTables:
-    """Test how the differences of the pairs of a comparison depend on segments of the queries.
+    """Test how the differences of the `pairs` of a comparison depend on segments of the queries.
 
-    All pairs are tested on the same queries: those of a segment on which every system of the
-    comparison has a value. Tests pair by query, whatever the test of the comparison. Correction is
-    that of the comparison, or Holm's where its test is of all systems at once.
-
-    Parameters
-    ----------
-    values
-        float64 [query, system], of the queries and of the systems of `pairs`.
-    segments
-        Names of the queries of each segment.
-    pairs
-        The comparison over all queries.
+    All pairs are tested on the same queries: those of a segment on which every system has a value,
+    of `values` [query, system]. Tests pair by query, whatever the test of the comparison.
+    Correction is that of the comparison, or Holm's where its test is of all systems at once.
     """
     by_class = PairsByClass.of(values, queries, segments, pairs)
     differences, members, classes = by_class.differences, by_class.members, by_class.classes

@@ -41,14 +41,9 @@ NORMAL = 1.959963984540054  # the quantile .975 of the standard normal distribut
 
 
 def means_of(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Compute weighted means over queries, rounded to 12 digits: float64 [draw, system].
+    """Compute weighted means of [query, system], rounded to 12 digits: float64 [draw, system].
 
-    Parameters
-    ----------
-    values
-        float64 [query, system].
-    weights
-        float64 [draw, query], whose rows add up to 1.
+    `weights` are float64 [draw, query], whose rows add up to 1.
     """
     sums = np.zeros((values.shape[1], len(weights)))
     weighted_sums(np.ascontiguousarray(values.T), np.ascontiguousarray(weights.T), sums)
@@ -339,14 +334,8 @@ def adopted_taus(
 ) -> np.ndarray:
     """Correlate the orders by the reference and by the judge: tau-b, float64 [draw].
 
-    Parameters
-    ----------
-    before, after
-        Values of the lists as they are, and re-ranked.
-    adopts
-        bool [draw, system], or [1, system] for all draws: whose lists are re-ranked.
-    weights
-        float64 [draw, query], or [1, query]: the queries of each draw.
+    Values are of the lists as they are, and re-ranked. `adopts`, bool [draw, system] or [1, system]
+    for all draws: whose lists are re-ranked. `weights` are float64 [draw, query], or [1, query].
     """
     reference, judge = (
         np.where(adopts, means_of(changed, weights), means_of(plain, weights))
@@ -476,16 +465,10 @@ def decisiveness(
     draws: np.ndarray,
     within: tuple[float, float] = (TIE, TIE),
 ) -> Decisiveness:
-    """Fit the win rates of a judge to those of a reference.
+    """Fit the win rates of a judge to those of a reference: float64 [query, system] each.
 
-    Parameters
-    ----------
-    reference, judge
-        float64 [query, system], greater is better, of the same queries and systems.
-    draws
-        Weights of resampled queries: float64 [draw, query], multiples of 1 / queries.
-    within
-        Largest difference of two values that ties, by each.
+    `draws` are weights of resampled queries, float64 [draw, query], multiples of 1 / queries;
+    `within` is the largest difference of two values that ties, by each.
     """
     queries, systems = reference.shape
     pairs = np.triu_indices(systems, 1)
@@ -525,8 +508,8 @@ def _fit(
 ) -> float:
     """Return the shape of least squares; if not `exactly`, the nearest of a grid.
 
-    `expected` are the judge's win rates by shape of the grid and by win rate of the reference, of
-    which there are few: pairs of the same win rate are added up.
+    `expected`: the judge's win rates by shape of the grid and win rate of the reference, of which
+    there are few: pairs of the same are added up.
     """
     places = np.rint(reference * (expected.shape[1] - 1)).astype(np.int64)
     pairs = np.bincount(places, minlength=expected.shape[1])

@@ -129,16 +129,12 @@ def alphas(coincidences: np.ndarray, grades: np.ndarray) -> dict[str, np.ndarray
     ordinal = (middle[:, :, None] - middle[:, None, :]) ** 2
     metrics = (gaps != 0).astype(np.float64)[None], ordinal, (gaps**2)[None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return {
-            name: _alpha(coincidences, labels, metric)
-            for name, metric in zip(ALPHAS, metrics, strict=True)
-        }
-
-
-def _alpha(coincidences: np.ndarray, labels: np.ndarray, metric: np.ndarray) -> np.ndarray:
-    observed = (coincidences * metric).sum(axis=(1, 2))
-    expected = (np.matmul(labels[:, None, :], metric)[:, 0] * labels).sum(axis=1)
-    return 1.0 - (labels.sum(axis=1) - 1.0) * observed / expected
+        values = dict[str, np.ndarray]()
+        for name, metric in zip(ALPHAS, metrics, strict=True):
+            observed = (coincidences * metric).sum(axis=(1, 2))
+            expected = (np.matmul(labels[:, None, :], metric)[:, 0] * labels).sum(axis=1)
+            values[name] = 1.0 - (labels.sum(axis=1) - 1.0) * observed / expected
+    return values
 
 
 def count_coincidences(
@@ -195,8 +191,8 @@ def _studentised(
 ) -> dict[str, tuple[float, float]]:
     """Return intervals by standard errors that leave out one query at a time.
 
-    The errors' quantiles are those of resamples (bootstrap-t) or, of few queries, of Student's t,
-    for ``-log(1 - coefficient)`` (except for `MEANS`), since a coefficient near 1 is skewed.
+    Quantiles of errors are those of resamples (bootstrap-t) or, of few queries, of Student's t, for
+    ``-log(1 - coefficient)`` (except for `MEANS`), since a coefficient near 1 is skewed.
     """
     queries = len(tables)
     estimates = dict(_errors(tables, compute, np.ones((1, queries))))
@@ -593,19 +589,8 @@ def _winning_rate(p: list[float], alpha: float) -> float:
 def expected_ndcg(labels: np.ndarray, gains: np.ndarray, cutoff: int) -> float:
     """Return nDCG of docs ranked by labels; ties in all orders alike, docs without a label last.
 
-    Parameters
-    ----------
-    labels
-        float64 [docs]; NaN: no label.
-    gains
-        float64 [docs]: gains of the reference, at least 0.
-    cutoff
-        Last rank that counts.
-
-    Returns
-    -------
-    float
-        The expectation over orders of ties; NaN: no doc has a gain.
+    `labels` are float64 [doc], NaN: none; `gains` those of the reference, at least 0. The value is
+    the expectation over orders of ties; NaN: no doc has a gain.
     """
     discount = np.zeros(len(gains))
     discount[:cutoff] = 1.0 / np.log2(np.arange(2, min(cutoff, len(gains)) + 2))

@@ -311,8 +311,7 @@ def _concordance(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count concordant minus discordant pairs, and the pairs untied in x and in y.
 
-    Unless `paired`, the count is a matrix product of signs: integers below 2^24 in every block, so
-    float32 is exact.
+    Unless `paired`, a matrix product of signs, integers below 2^24 in every block: exact.
     """
     if paired:
         counts = np.empty((len(x), 3), np.int64)

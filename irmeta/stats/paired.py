@@ -456,7 +456,7 @@ class WeightedMoments(NamedTuple):
 def weighted_moments(
     values: np.ndarray, weights: np.ndarray, within: float | np.ndarray = 0.0
 ) -> WeightedMoments:
-    """Compute the weighted mean over queries of each column and its standard error.
+    """Compute the weighted mean over queries of each column of values, and its standard error.
 
     With shares ``c_i = w_i / sum w``, mean ``m = sum c_i x_i`` and ``S = sum c_i^2``, the variance
     of m is ``sum c_i^2 (x_i - m)^2 / v_i`` with ``v_i = 1 - 2 c_i + S``: the bias-reduced
@@ -465,16 +465,8 @@ def weighted_moments(
     freedom are Satterthwaite's for normal values, ``S^2 / tr(G^2)`` there: n - 1 for equal weights,
     fewer where few queries have most of the weight. Pustejovsky and Tipton (2018,
     doi:10.1080/07350015.2016.1247004) have the weighted form (CR2, with a working model of equal
-    variances).
-
-    Parameters
-    ----------
-    values
-        float64 [query, column], NaN: undefined.
-    weights
-        float64 [query], above 0.
-    within
-        Values that differ from the mean by no more have no spread.
+    variances). `weights` are above 0. Values that differ from the mean by at most `within` have no
+    spread.
     """
     known = ~np.isnan(values)
     of_known = np.where(known, weights[:, None], 0.0)

@@ -24,16 +24,10 @@ LEAST_VARIANCE = 1e-12
 
 
 class TracksMean(NamedTuple):
-    """A random-effects mean over tracks.
+    """A random-effects mean over tracks, with its confidence interval.
 
-    Attributes
-    ----------
-    mean, low, high
-        The mean, and its confidence interval.
-    next_low, next_high
-        Prediction interval of the true number of another track.
-    variance
-        Variance between tracks (Paule and Mandel).
+    `next_low`, `next_high`: prediction interval of the true number of another track. `variance`:
+    that between tracks (Paule and Mandel).
     """
 
     mean: float
@@ -47,28 +41,13 @@ class TracksMean(NamedTuple):
 def random_effects(numbers: np.ndarray, errors: np.ndarray, confidence: float = 0.95) -> TracksMean:
     """Compute the random-effects mean of the numbers of tracks, with its intervals.
 
-    Parameters
-    ----------
-    numbers : float64 [track]
-        The number of each track.
-    errors : float64 [track]
-        Their standard errors, at least 0.
-    confidence
-        Confidence level of both intervals.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than `FEWEST` tracks, or a number or standard error is not finite.
-
-    Notes
-    -----
-    The variance between tracks is the solution of ``sum(w (number - mean)^2) = tracks - 1`` with
-    ``w = 1 / (variance + errors^2)``, 0 where it is negative (Paule and Mandel 1982). The variance
-    of the mean is that of Hartung and Knapp (2001), not below ``1 / sum(w)`` (Roever et al. 2015:
-    the unmodified one is too small where standard errors differ), with Student's t of
-    ``tracks - 1``. The prediction interval adds the variance between tracks, with Student's t of
-    ``tracks - 2`` (Higgins et al. 2009).
+    `errors` are standard errors, at least 0. UsageError: fewer than `FEWEST` tracks, or a number or
+    standard error that is not finite. The variance between tracks is the solution of ``sum(w
+    (number - mean)^2) = tracks - 1`` with ``w = 1 / (variance + errors^2)``, 0 where it is negative
+    (Paule and Mandel 1982). The variance of the mean is that of Hartung and Knapp (2001), not below
+    ``1 / sum(w)`` (Roever et al. 2015: the unmodified one is too small where standard errors
+    differ), with Student's t of ``tracks - 1``. The prediction interval adds the variance between
+    tracks, with Student's t of ``tracks - 2`` (Higgins et al. 2009).
     """
     numbers, errors = np.asarray(numbers, np.float64), np.asarray(errors, np.float64)
     check_share("confidence", confidence)
@@ -118,17 +97,7 @@ def share_interval(holding: int, number: int, confidence: float = 0.95) -> tuple
     """Compute the exact interval of Clopper and Pearson (1934) for a share of independent votes.
 
     Its coverage is at least `confidence` for independent votes; tracks that share docs, queries or
-    systems are none.
-
-    Parameters
-    ----------
-    holding, number
-        Votes for, and all votes.
-
-    Raises
-    ------
-    UsageError
-        If there is no vote, or `holding` is not between 0 and `number`.
+    systems are none. Without a vote, or for more votes `holding` than all, raises UsageError.
     """
     check_share("confidence", confidence)
     if not 0 <= holding <= number or number < 1:
@@ -144,25 +113,13 @@ def reml_components(
 ) -> tuple[float, ...]:
     """Estimate the variances of `irmeta.stats.replicates.FACETS` of normal values, none below 0.
 
-    All runs have all queries, so that the mean of the queries and their deviations from it are
-    independent. With Q queries and Z the method of each run, the covariance of the deviations of
-    runs is ``e I + sq Z Z' + q J``, and that of the mean, times Q, is ``(e + Q r) I + (sq + Q s) Z
-    Z' + q J``, of which the mean of all values takes up J: see Searle, Casella and McCulloch
-    (Variance components, 1992, Chapter 6).
-
-    Parameters
-    ----------
-    values
-        float64 [query, run], runs sorted by method, without NaN.
-    runs
-        float64 [method]: number of runs of each.
-    start
-        Estimates to start from; negative ones count as small.
-
-    Returns
-    -------
-    tuple of float
-        Variances s, r, q, sq and e; NaN without any spread.
+    `values` are float64 [query, run], runs sorted by method, `runs` the number of each method, and
+    `start` the estimates to start from, negative ones counting as small. All runs have all queries,
+    so that the mean of the queries and their deviations from it are independent. With Q queries and
+    Z the method of each run, the covariance of the deviations of runs is ``e I + sq Z Z' + q J``,
+    and that of the mean, times Q, is ``(e + Q r) I + (sq + Q s) Z Z' + q J``, of which the mean of
+    all values takes up J: see Searle, Casella and McCulloch (Variance components, 1992, Chapter 6).
+    Returns s, r, q, sq and e; NaN without any spread.
     """
     queries = len(values)
     first = np.concatenate([[0], np.cumsum(runs)[:-1]]).astype(int)

@@ -213,8 +213,7 @@ def _sure(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the pairs that can be resolved, their sure order, and the ratio a pair must exceed.
 
-    The order is 1 where the row is surely better than the column in the row's family, -1 where
-    worse.
+    The order is 1 (-1) where the row is surely better (worse) than the column in its family.
     """
     tested = boot.both_sides()
     is_open: np.ndarray | None = None

@@ -27,13 +27,8 @@ FACETS = ("method", "replicate", "query", "method x query", "rest")
 def averaged(matrix: Matrix, methods: Mapping[str, str]) -> Matrix:
     """Return the means over the replicates of each method by query.
 
-    Runs that `methods` do not name are methods of their own. A mean of replicates is NaN where one
-    of them is, so that it is always of the same runs.
-
-    Raises
-    ------
-    UsageError
-        If a method has the name of another run.
+    Runs that `methods` do not name are methods of their own; UsageError: a method has the name of
+    another run. A mean is NaN where one replicate is, so that it is always of the same runs.
     """
     for system in set(matrix.systems).difference(methods):
         if system in methods.values():
@@ -58,21 +53,12 @@ def grouped(
 
 
 def over_clusters(matrix: Matrix, clusters: Mapping[str, str], *, once: bool) -> Matrix:
-    """Return the means over the queries of each cluster: a row for each.
+    """Return the means over the queries of each cluster, a row for each; NaN where one query is.
 
     Queries without a cluster are one of their own, together with those whose cluster has their
-    name. A mean is NaN where a query of the cluster is.
-
-    Parameters
-    ----------
-    matrix
-        Values of queries; within a cluster, their weights count.
-    clusters
-        Cluster of each query.
-    once
-        Whether each cluster counts once, as variants of a query do; else its weight is the number
-        of its queries, so that means over clusters are those over queries. With weights of queries
-        it is their sum.
+    name. With `once`, each cluster counts once, as variants of a query do; else its weight is the
+    number of its queries, so that means over clusters are those over queries. Weights of queries
+    count within a cluster, and its weight is their sum.
     """
     order, members = grouped(matrix.queries, clusters)
     weights = np.ones(len(matrix.queries)) if matrix.weights is None else matrix.weights
@@ -95,14 +81,10 @@ def over_clusters(matrix: Matrix, clusters: Mapping[str, str], *, once: bool) ->
 def variant_rows(matrix: Matrix, clusters: Mapping[str, str]) -> Iterator[tuple[object, ...]]:
     """Yield the rows of the table `variants`: how the values of each system vary over variants.
 
-    The mean and the variance over the variants of a query, on average over the queries with
-    several [1]_, and the means over these of the best, median and worst variant of each. The best
-    of k variants is the better the greater k is: it is never tested against a mean.
-
-    References
-    ----------
-    .. [1] Zuccon, G., Palotti, J. and Hanbury, A. (2016). Query variations and their effect on
-       comparing information retrieval systems. doi:10.1145/2983323.2983875
+    The mean and the variance over the variants of a query, on average over the queries with several
+    (Zuccon, Palotti and Hanbury 2016, doi:10.1145/2983323.2983875), and the means over these of the
+    best, median and worst variant of each. The best of k variants is the better the greater k is:
+    it is never tested against a mean.
     """
     members = [places for places in grouped(matrix.queries, clusters)[1] if len(places) > 1]
     if not members:

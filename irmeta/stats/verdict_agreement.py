@@ -148,9 +148,13 @@ def agreement(a: Source | object, b: Source | object) -> Agreement:
     names = _names((first[0].name, second[0].name), (a, b))
     queries = tuple(first[0].queries[q] for q in first[1])
     same, opposite, tied_a, tied_b, _ = counts.sum(axis=1)
+    pearson = np.nan
     # Decided from counts, because differences that tie may be rounding instead of 0.
-    varied = min(same + opposite + tied_a, same + opposite + tied_b) > 0
-    return Agreement(names, queries, len(first[2]), counts, _cosine(products) if varied else np.nan)
+    if min(same + opposite + tied_a, same + opposite + tied_b) > 0:
+        ab, aa, bb = products
+        with np.errstate(invalid="ignore"):  # infinite differences
+            pearson = float(np.clip(ab / np.sqrt(aa) / np.sqrt(bb), -1.0, 1.0))
+    return Agreement(names, queries, len(first[2]), counts, pearson)
 
 
 def _source(source: Source | object) -> Source:
@@ -268,12 +272,6 @@ def _upper(side: _Side, query: int) -> np.ndarray:
     if not np.array_equal(systems, np.arange(len(preference.systems))):
         difference = difference[np.ix_(systems, systems)]
     return np.concatenate([row[i + 1 :] for i, row in enumerate(difference)] or [np.empty(0)])
-
-
-def _cosine(products: np.ndarray) -> float:
-    ab, aa, bb = products
-    with np.errstate(invalid="ignore"):  # infinite differences
-        return float(np.clip(ab / np.sqrt(aa) / np.sqrt(bb), -1.0, 1.0))
 
 
 def _marked(difference: np.ndarray) -> np.ndarray:
