@@ -145,7 +145,8 @@ def _keys(path: Location, rows: Callable[..., pl.LazyFrame]) -> list[str]:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
     missing = [c for c in ("track", "system", "measure", "value") if c not in columns]
-    if missing == ["measure", "value"] and _is_wide(columns):
+    others = [dtype for name, dtype in columns.items() if name not in (*KEYS, "no_list")]
+    if missing == ["measure", "value"] and others and all(dtype.is_float() for dtype in others):
         raise UsageError(
             f"{path} has a column for each measure, as `irmeta evaluate --wide` writes it: compare "
             "files with a row for each value."
@@ -156,11 +157,6 @@ def _keys(path: Location, rows: Callable[..., pl.LazyFrame]) -> list[str]:
             f"{', '.join(missing)}; it has {', '.join(columns)}."
         )
     return [key for key in KEYS if key in columns]
-
-
-def _is_wide(columns: pl.Schema) -> bool:
-    values = [dtype for name, dtype in columns.items() if name not in (*KEYS, "no_list")]
-    return bool(values) and all(dtype.is_float() for dtype in values)
 
 
 def _rows(opened: _Opened, keys: list[str]) -> pl.LazyFrame:

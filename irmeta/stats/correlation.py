@@ -339,13 +339,10 @@ def in_common(a: Matrix, b: Matrix) -> tuple[Matrix, Matrix]:
     A value that is undefined in one matrix is NaN in both.
     """
     for kind in ("queries", "systems"):
-        names_a, names_b = getattr(a, kind), getattr(b, kind)
-        if names_a != names_b:
-            index_b = {name: i for i, name in enumerate(names_b)}
-            in_a = [i for i, name in enumerate(names_a) if name in index_b]
-            in_b = [index_b[names_a[i]] for i in in_a]
-            a = getattr(a, f"only_{kind}")(np.array(in_a, np.int64))
-            b = getattr(b, f"only_{kind}")(np.array(in_b, np.int64))
+        if getattr(a, kind) != getattr(b, kind):
+            known = set(getattr(b, kind))
+            shared = [name for name in getattr(a, kind) if name in known]
+            a, b = (getattr(matrix, f"only_{kind}")(shared) for matrix in (a, b))
     undefined = np.isnan(a.values) | np.isnan(b.values)
     if not undefined.any():
         return a, b

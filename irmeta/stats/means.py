@@ -126,9 +126,7 @@ def cluster_intervals(
         sizes = numbers[:, system][numbers[:, system] > 0]
         means = sums[:, [system]][numbers[:, system] > 0] / sizes[:, None]
         if len(sizes) > 1:
-            mean, _, error, freedom, _ = weighted_moments(means, sizes)
-            margin = stdtrit(freedom, 0.975) * error
-            limits[:, [system]] = mean - margin, mean + margin
+            limits[:, [system]] = weighted_moments(means, sizes).limits()
     return limits[0], limits[1]
 
 
@@ -162,9 +160,7 @@ def with_intervals(
             if scores.weights is None:
                 limits[:, place] = mean_intervals(values, method, rng=rng)
                 continue
-            mean, _, error, freedom, _ = weighted_moments(values, scores.weights)
-            margin = stdtrit(freedom, 0.975) * error
-            limits[:, place] = mean - margin, mean + margin
+            limits[:, place] = weighted_moments(values, scores.weights).limits()
     intervals = pl.DataFrame(
         {
             "system": np.repeat(np.array(scores.systems, object), measures),

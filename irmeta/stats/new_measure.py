@@ -322,12 +322,11 @@ def _aligned(matrix: Matrix, systems: tuple[str, ...]) -> Matrix:
     """Reorder the systems of a matrix."""
     if matrix.systems == systems:
         return matrix
-    index = {name: i for i, name in enumerate(matrix.systems)}
-    unmatched = set(index) ^ set(systems)
+    unmatched = set(matrix.systems) ^ set(systems)
     if unmatched:
-        where = "only" if min(unmatched) in index else "not"
+        where = "only" if min(unmatched) in matrix.systems else "not"
         raise UsageError(
             f"{matrix.measure} and the reference must have the same systems: "
             f"{min(unmatched)!r} is {where} in {matrix.measure}."
         )
-    return matrix.only_systems(np.array([index[name] for name in systems], np.int64))
+    return matrix.only_systems(systems)

@@ -452,6 +452,11 @@ class WeightedMoments(NamedTuple):
     freedom: np.ndarray
     queries: np.ndarray
 
+    def limits(self, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Return the limits of the interval of the mean by Student's t."""
+        margin = stdtrit(self.freedom, (1 + confidence) / 2) * self.error
+        return self.mean - margin, self.mean + margin
+
 
 def weighted_moments(
     values: np.ndarray, weights: np.ndarray, within: float | np.ndarray = 0.0
