@@ -196,22 +196,18 @@ def _ready(
 
 
 def _set(table: dict[str, Any], files: tuple[str, ...], first: bool) -> QrelsChoice:
+    address: str = table["file"]  # or its end, of an address of the catalogue
+    if "://" not in address:
+        ending = f"/{address.removeprefix('/')}"
+        (address,) = (known for known in files if known.endswith(ending))
     return QrelsChoice(
         name=table.get("name", "qrels"),
-        addresses=(_address(table["file"], files),),
+        addresses=(address,),
         members=tuple(table.get("members", ())),
         format=table.get("format", "trec"),
         primary=first,
         queries=tuple(table["queries"]) if "queries" in table else None,
     )
-
-
-def _address(file: str, files: tuple[str, ...]) -> str:
-    """Return the address in the catalogue that ends with a file name; keep a whole address."""
-    if "://" in file:
-        return file
-    (address,) = (address for address in files if address.endswith(f"/{file.removeprefix('/')}"))
-    return address
 
 
 HAS = ("qrels", "runs", "published")
@@ -281,25 +277,22 @@ def find(
     if state is not None:
         check_choice("state", state, STATES)
     years = None if year is None else _years(str(year))
-    named = None if not patterns else {key for pattern in patterns for key in _matching(pattern)}
+    ids, named = tracks()["id"].to_list(), set[str]()
+    for pattern in patterns:
+        if not (matched := [key for key in ids if fnmatchcase(key, pattern)]):
+            hint = did_you_mean(pattern, ids)
+            raise UsageError(f"No track {pattern!r} in the catalogue. {hint}")
+        named.update(matched)
     return [
         row["id"]
         for row in tracks().iter_rows(named=True)
-        if (named is None or row["id"] in named)
+        if (not patterns or row["id"] in named)
         and (years is None or row["year"] in years)
         and (track is None or _any_like(track, (row["id"].partition("/")[2], row["track"])))
         and (task is None or _any_like(task, (*row["tasks"], row["id"].partition("/")[2])))
         and all(row["addresses" if name == "runs" else name] for name in has)
         and state in (None, row["state"])
     ]
-
-
-def _matching(pattern: str) -> list[str]:
-    """Return the ids that a pattern matches; at least one."""
-    ids = tracks()["id"].to_list()
-    if matched := [key for key in ids if fnmatchcase(key, pattern)]:
-        return matched
-    raise UsageError(f"No track {pattern!r} in the catalogue. {did_you_mean(pattern, ids)}")
 
 
 def _any_like(pattern: str, names: Sequence[str]) -> bool:

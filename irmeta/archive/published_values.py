@@ -395,25 +395,22 @@ def catalog_values(tracks: Mapping[str, CatalogTrack]) -> pl.DataFrame:
     """Return the published means of tracks of the catalogue, under the names of its runs."""
     is_repeated = pl.col("occurrence").max().over("id", "run", "evaluator", "measure") > 0
     repeated = pl.when(is_repeated).then(pl.lit(REPEATED))
-    parts = [
-        _of_task(published(), catalog_track).select(
+    parts = [PUBLISHED.empty()]
+    for track, catalog_track in tracks.items():
+        problem = repeated
+        if later := FIRST_OF_SEVERAL.get((catalog_track.id, catalog_track.run_tasks)):
+            problem = pl.when(pl.col("occurrence") > 0).then(pl.lit(later))
+        columns = (
             pl.lit(track).alias("track"),
             _run_names(catalog_track.id).alias("system"),
             pl.lit(None, pl.String).alias("query"),
             "evaluator",
             "measure",
             pl.col("value").alias("printed"),
-            _later_values(catalog_track, repeated).alias("problem"),
+            problem.alias("problem"),
         )
-        for track, catalog_track in tracks.items()
-    ]
-    return pl.concat([PUBLISHED.empty(), *parts])
-
-
-def _later_values(track: CatalogTrack, repeated: pl.Expr) -> pl.Expr:
-    """Return why values are not compared, of runs with several values of a measure."""
-    later = FIRST_OF_SEVERAL.get((track.id, track.run_tasks))
-    return repeated if later is None else pl.when(pl.col("occurrence") > 0).then(pl.lit(later))
+        parts.append(_of_task(published(), catalog_track).select(*columns))
+    return pl.concat(parts)
 
 
 def _run_names(track: str) -> pl.Expr:

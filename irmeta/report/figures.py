@@ -290,8 +290,7 @@ def _difference_density(
 ) -> alt.LayerChart:
     """Draw how many queries have each difference, and name those at both ends.
 
-    `rows` has the columns label, difference and side (null: equal values, which are not drawn);
-    `sides` are the texts of the system and the baseline.
+    `rows` has label, difference and side, one of `sides` (null: equal values, not drawn).
     """
     import altair as alt
 

@@ -39,7 +39,13 @@ from irmeta.store.read_track import (
     run_or_archive,
     unpacked,
 )
-from irmeta.store.readers import JudgedNames, Readers, TrackNames, judgments
+from irmeta.store.readers import (
+    JudgedNames,
+    Readers,
+    TrackNames,
+    judgments,
+    list_summaries,
+)
 from irmeta.store.scan import StoredLists, code_names
 from irmeta.store.small_tables import small_frames
 from irmeta.trec.numbered_names import Names
@@ -200,13 +206,15 @@ class RankReader:
         states = order_lists_by_name(policy.tie_order, starts, states, columns, docs)
         lists, lengths = np.arange(len(queries), dtype=np.int32), np.diff(starts)
         found = cut_lists(policy, lists, lists, lengths, states, columns)
-        judged, hashed = self.judged.summarize(indices, found.starts, found.columns["doc_id"])
+        ids, firsts, primary = found.columns["doc_id"], self.judged.firsts, self.judged.primary
+        judged, hashes = list_summaries(indices, indices, found.starts, ids, firsts, primary)
         first_docs = found.columns["doc"][found.starts[:-1]]
         selves = np.count_nonzero(first_docs == docs.numbers_of_texts(queries))
         kept = {name: found.columns[name] for name in ("doc_id", *self.columns)}
         tied, rounded = int(found.tied.sum()), int(found.rounded.sum())
         lengths = np.diff(found.starts)
-        return RankedLists(queries, lengths, kept, tied, rounded, judged, int(selves), hashed)
+        counts = int(judged.sum()), int(selves), int(hashes.sum())
+        return RankedLists(queries, lengths, kept, tied, rounded, *counts)
 
 
 def _joined(parts: list[RankedLists]) -> RankedLists:

@@ -203,15 +203,6 @@ class JudgedNames:
         number_judged(docs, starts, queries, *table, names.table, names.content, seen, numbers)
         return numbers
 
-    def summarize(
-        self, queries: np.ndarray, starts: np.ndarray, numbers: np.ndarray
-    ) -> tuple[int, int]:
-        """Count the rows of lists whose doc the primary set judges, and hash the lists."""
-        judged, hashes = list_summaries(
-            queries, queries, starts, numbers, self.firsts, self.primary
-        )
-        return int(judged.sum()), int(hashes.sum())
-
 
 def list_summaries(
     query: np.ndarray,

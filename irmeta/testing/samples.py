@@ -68,7 +68,12 @@ class Track:
         runs = folder / self.name / "runs"
         runs.mkdir(parents=True)
         for system, lists in self.runs.items():
-            (runs / system).write_text("".join(_run_lines(system, lists)), encoding="utf-8")
+            rows = (
+                f"{query} Q0 {doc} {rank[0] if rank else index} {score} {system}\n"
+                for query, ranked in lists.items()
+                for index, (doc, score, *rank) in enumerate(ranked)
+            )
+            (runs / system).write_text("".join(rows), encoding="utf-8")
         sets = {"qrels": [(q, "0", docs) for q, docs in self.qrels.items()]}
         sets["diversity"] = [(q, s, d) for q, of in self.diversity.items() for s, d in of.items()]
         for file, judged in sets.items():
@@ -122,12 +127,6 @@ class Track:
     def highest(self) -> int:
         """The highest grade, at least 1."""
         return max(1, *(g for docs in self.qrels.values() for g in docs.values()))
-
-
-def _run_lines(system: str, lists: dict[str, list[Line]]) -> Iterable[str]:
-    for query, lines in lists.items():
-        for index, (doc, score, *rank) in enumerate(lines):
-            yield f"{query} Q0 {doc} {rank[0] if rank else index} {score} {system}\n"
 
 
 @st.composite

@@ -132,8 +132,7 @@ def _labels(
 ) -> tuple[pl.DataFrame, float]:
     """Return the places of the labels of curves, and the pixels that the labels take above them.
 
-    The rows are the labelled curves from the left, with the end of the curve (x, y) and the start
-    of the label (to, above).
+    Rows: the labelled curves from the left, their ends (x, y), and starts of labels (to, above).
     """
     most = int(WIDTH / GAP) - 2
     labelled = ends.gather_every(-(-ends.height // most))
@@ -307,27 +306,23 @@ def _x_axis(
 def _y_axis(pane: Pane, bounds: tuple[float, float], ranks: bool) -> alt.Y:
     import altair as alt
 
-    ticks = {"values": _rank_ticks(*bounds)} if ranks else {"tickCount": 5}
+    ticks: dict[str, Any] = {"tickCount": 5}
+    if ranks:  # whole ranks between the ends, 1 among them if it is there
+        places = linear_ticks(max(bounds[0], 0.0), bounds[1], whole=True)
+        first = {1.0} if bounds[0] <= 1 else set[float]()
+        ticks = {"values": sorted({place for place in places if place > 0} | first)}
     digits = pane.digits or (",d" if ranks else alt.Undefined)
     axis = alt.Axis(format=digits, **ticks, **axis_room(ROOM))
     scale = alt.Scale(domain=bounds, nice=False, reverse=ranks or alt.Undefined)
     return alt.Y("y:Q", title=None, scale=scale, axis=axis)
 
 
-def _rank_ticks(low: float, high: float) -> list[float]:
-    """Return whole ranks between the ends of an axis, 1 among them if it is there."""
-    ticks = linear_ticks(max(low, 0.0), high, whole=True)
-    return sorted({tick for tick in ticks if tick > 0} | ({1.0} if low <= 1 else set()))
-
-
 def _bounds(
     rows: pl.DataFrame, columns: Sequence[str], levels: Sequence[float]
 ) -> tuple[float, float]:
-    """Return the ends of a y axis: the range of the values, from 0 if near or if all are equal.
-
-    Curves that would squeeze all others into a quarter of the axis leave it: one of 5 curves or
-    more, and at most a tenth of them.
-    """
+    """Return the ends of a y axis: the range of the values, from 0 if near or if all are equal."""
+    # Curves that would squeeze all others into a quarter of the axis leave it: one of 5 curves or
+    # more, and at most a tenth of them.
     ends = rows.group_by("name").agg(
         low=pl.min_horizontal(columns).min(), high=pl.max_horizontal(columns).max()
     )
