@@ -1,4 +1,4 @@
-"""Parts of a fetch: the plan, archives of qrels, mirrors, and limits for hosts."""
+"""Parts of a fetch: plans, mirrors, joined files, and the limits of a host."""
 
 from __future__ import annotations
 

@@ -21,14 +21,14 @@ from irmeta.archive.fetch_plan import Plan, Wanted, WantedSet, WantedTrack
 from support.serving import serving
 from support.tarring import tar_of
 
-HOST = "https://trec.nist.gov"
+OTHER_HOST = "https://trec.nist.gov"
 RUN = b"1 Q0 a 1 2 other\n1 Q0 b 2 1 other\n"
 
 
 def made(choice: QrelsChoice, path: str, *parts: str, runs: dict[str, str | None]) -> Plan:
-    """Return a plan of one track with runs (and their MD5) at HOST/t/NAME."""
+    """Return a plan of one track with runs (and their MD5) at OTHER_HOST/t/NAME."""
     files = [
-        Wanted("x/t", "t", "run", name, f"t/runs/{name}", f"{HOST}/t/{name}", md5)
+        Wanted("x/t", "t", "run", name, f"t/runs/{name}", f"{OTHER_HOST}/t/{name}", md5)
         for name, md5 in runs.items()
     ]
     sources = [
@@ -51,8 +51,8 @@ def mirror(tmp_path: Path) -> Path:
     return folder.parent
 
 
-PLAIN = QrelsChoice("qrels", (f"{HOST}/t/q",))
-PARTS = QrelsChoice("qrels", (f"{HOST}/t/q.tar.gz",), ("part?.gz",))
+PLAIN = QrelsChoice("qrels", (f"{OTHER_HOST}/t/q",))
+PARTS = QrelsChoice("qrels", (f"{OTHER_HOST}/t/q.tar.gz",), ("part?.gz",))
 
 
 def test_fetch_plan__joins_qrels_once(mirror: Path, tmp_path: Path):

@@ -1,4 +1,4 @@
-"""Charts: printed numbers, sizes, special characters and reproducible bytes."""
+"""Charts: printed numbers, sizes, special characters, reproducible bytes, ranks, files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import struct
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
@@ -14,11 +15,14 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
+from irmeta.errors import UsageError
+from irmeta.report import FORMATS, parse_formats
 from irmeta.report.charts.curves import Pane, curve_panes
 from irmeta.report.charts.graph import graph
 from irmeta.report.charts.heat import banded_maps, graded_table, heat_map, lower_triangle, surfaces
 from irmeta.report.charts.histogram import bucket_name, histogram, scatter_panes
-from irmeta.report.charts.row_charts import dumbbell, ranked, strip
+from irmeta.report.charts.row_charts import dumbbell, rank_places, ranked, strip
+from irmeta.report.figure_file import add_mark, images_of
 from irmeta.report.figures import length_differences, length_histogram, pairwise_significance
 from irmeta.report.theme import (
     CONFIG,
@@ -421,3 +425,70 @@ def test_heat_map__prints_an_undefined_value_as_a_dash():
     shown = texts(to_svg(CHARTS["heat map"]()))
     assert "\n0.50\n" in shown
     assert "\n—\n" in shown
+
+
+def ranks(number: int) -> pl.DataFrame:
+    place = list(range(1, number + 1))
+    return pl.DataFrame(
+        {
+            "name": [f"s{i}" for i in place],
+            "rank": place,
+            "rank_low": [max(1, i - 3) if i < 6 else 6 for i in place],
+            "rank_high": [min(5, i + 2) if i < 6 else number for i in place],
+            "tier": [1 if i < 6 else 2 for i in place],
+        }
+    )
+
+
+@pytest.mark.parametrize(("number", "named"), [(8, 8), (60, 20)])
+def test_rank_places__names_sets_and_tiers(number, named):
+    chart = rank_places(ranks(number), "AP: ranks", "95% simultaneous rank sets")
+    spec, shown = to_spec(chart), texts(to_svg(chart))
+    tiers, sets, _ = spec["layer"]
+    assert len(spec["datasets"][tiers["data"]["name"]]) == 1  # between the tiers
+    assert sets["encoding"]["x2"]["field"] == "rank_high"
+    assert [row["is"] for row in spec["datasets"]["ranks"]] == [
+        "could be first" if i <= 4 else "could not be first" for i in range(1, number + 1)
+    ]
+    prefix = "" if named == number else f"{named}. "
+    assert f"\n{prefix}s{named}\n" in shown
+    assert (f"s{named + 1}\n" in shown) is False
+    assert "\n1\n" in shown
+
+
+def test_rank_places__without_ranks():
+    none = ranks(2).with_columns(rank=pl.lit(None, pl.Int64))
+    assert "No system has a rank" in texts(to_svg(rank_places(none, "t", "")))
+
+
+SPEC = {"mark": "point", "data": {"values": [{}]}, "width": 90, "config": {"title": {}}}
+
+
+def test_parse_formats__orders_texts_with_commas():
+    assert parse_formats("png, svg") == parse_formats(["png", "svg,png"]) == ("svg", "png")
+    for wrong in ("sgv", "svg,", []):
+        with pytest.raises(UsageError, match="formats"):
+            parse_formats(wrong)
+
+
+def test_add_mark__marked_images_keep_their_format():
+    images = images_of(SPEC, FORMATS)
+    marked = {form: add_mark(image, form, "irmeta compare") for form, image in images.items()}
+    assert list(marked) == list(FORMATS)
+    for form, image in marked.items():
+        assert b"irmeta compare" in image[-100:]
+        assert image[:20] == images[form][:20]
+    kinds = dict(chunks(marked["png"]))
+    assert list(kinds)[-2:] == [b"tEXt", b"IEND"]
+    assert kinds[b"tEXt"] == b"Software\0irmeta compare"
+
+
+def chunks(png: bytes):
+    """Yield kind and content of the chunks of a PNG, and check their checksums."""
+    at = 8
+    while at < len(png):
+        size, kind = struct.unpack(">I4s", png[at : at + 8])
+        content = png[at + 8 : at + 8 + size]
+        assert struct.unpack(">I", png[at + 8 + size :][:4])[0] == zlib.crc32(kind + content)
+        yield kind, content
+        at += 12 + size

@@ -1,4 +1,4 @@
-"""Risk-sensitive gains over a baseline; tests/measures/test_ndeval.py compares them with ndeval."""
+"""Risk-sensitive gains over a baseline; measures/test_diversity.py compares them with ndeval."""
 
 from __future__ import annotations
 

@@ -12,23 +12,10 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from irmeta import testing
-from irmeta.testing import down
+from irmeta.testing import down as down  # for tests
 from irmeta.testing.samples import DOCS, Line, Qrels
 from twins import measures as naive
 from twins import pools
-
-__all__ = [
-    "ALIKE",
-    "Track",
-    "described_tracks",
-    "diverse_tracks",
-    "down",
-    "read_qrels",
-    "read_run",
-    "read_text",
-    "tracks",
-    "with_smaller_pool",
-]
 
 
 class Track(testing.Track):
