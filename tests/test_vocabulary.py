@@ -78,22 +78,5 @@ def test_page__has_the_table_of_the_vocabulary() -> None:
     assert table() in PAGE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("command", "option", "name"),
-    [
-        ("prefer", "--against", "--baseline"),
-        ("ingest", "--store", "--out"),
-        ("pool", "--depth", "--pool-depth"),
-    ],
-)
-def test_command__another_name_of_an_idea_gets_the_right_one(run, command, option, name) -> None:
-    done = run(command, "collection", option, "value")
-    assert done.status == 2
-    assert f"It is called {name}." in " ".join(done.err.split())
-    assert "called" not in run(command, "collection", "--colour", "value").err
-
-
-def test_study__another_meaning_of_an_option_gets_the_right_name(run) -> None:
-    done = run("study", "innovation", "store", "--out", "out", "--alpha", "1")
-    assert done.status == 2
-    assert "It is called --rarity-weight." in " ".join(done.err.split())
+def test_command__an_unknown_option_has_no_other_name(run) -> None:
+    assert "called" not in run("prefer", "collection", "--colour", "value").err

@@ -336,14 +336,6 @@ def test_compare_and_power_commands__read_a_collection_or_files(run, made_store,
         assert named.out.replace("qrels,AP", "news,AP") == expected.out
 
 
-def test_compare_command__options_for_runs_are_refused_for_values(run, tmp_path: Path):
-    (tmp_path / "x.csv").write_text("query,a,b\n1,.1,.2\n2,.2,.4\n")
-    for more in (("--depth", 5), ("--strict",), ("--queries", "retrieved")):
-        done = run("compare", tmp_path / "x.csv", *more)
-        assert (done.status, done.out) == (2, "")
-        assert "holds values" in done.err
-
-
 def test_compare__rank_sets_beside_the_test():
     values = np.random.default_rng(0).normal([0.5, 0.45, 0.2, np.nan], 0.05, (30, 4))
     matrix = irmeta.Matrix(values, tuple(f"q{i}" for i in range(30)), ("b", "a", "c", "d"), "AP")

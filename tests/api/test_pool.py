@@ -309,21 +309,6 @@ def test_a_collection_without_qrels_in_a_name__is_no_folder_of_runs(folder: Path
     assert done.out.splitlines()[0].startswith("track,query,doc")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ((), "name the depth of the pool"),
-        (("--pool-depth", "2", "--budget", "3"), "--budget needs qrels"),
-        (("--pool-depth", "2", "--negative", "nonrelevant"), "--negative needs qrels"),
-        (("--pool-depth", "2", "--names", "tag"), "--names needs qrels"),
-    ],
-)
-def test_options_that_need_judgments__are_refused(folder: Path, run, options, message: str):
-    done = run("pool", folder, *options)
-    assert done.status == 2
-    assert message in done.err
-
-
 def test_unreadable_runs__are_errors_that_name_validate(folder: Path, run):
     (folder / "bad").write_text("1 Q0 d 1 x bad\n1 Q0 e 2 1 bad\n")
     with pytest.raises(irmeta.DataError, match="`irmeta validate` lists all errors"):

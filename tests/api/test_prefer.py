@@ -137,21 +137,6 @@ def test_prefer__tracks_without_the_baseline_are_left_out(made_store):
         irmeta.prefer(made_store, baseline="aldBM2")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("-m", "RPP"), "name the other by --baseline"),
-        ((), "name a measure by -m, or another system by --baseline"),
-        (("-m", "RPP(x=1)", "--baseline", "aldBM25fb"), "no parameter 'x'"),
-    ],
-)
-def test_explain_command__against_goes_with_preferences(made_store, run, options, message):
-    asked = ("explain", made_store.path, "--track", "news", "--query", "901", "--system", "aldBM25")
-    done = run(*asked, *options)
-    assert done.status == 2
-    assert message in done.err
-
-
 SEGMENTS = pl.DataFrame({"query": range(301, 321), "segment": ["new"] * 12 + ["old"] * 8}).vstack(
     pl.DataFrame({"query": range(306, 316), "segment": "mobile"})
 )

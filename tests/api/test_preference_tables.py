@@ -321,17 +321,3 @@ def test_explain_command__writes_a_figure(worked_examples, run, tmp_path, ending
         drawn = texts(path.read_text(encoding="utf-8"))
         assert "RPP on query 1 of paper4-x-y: -0.5" not in drawn
         assert "not retrieved" in drawn
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("-m", "RPP", "--baseline", "Y", "--figure", "x.gif"), "the ending of a figure"),
-        (("-m", "AP", "--figure", "x.svg"), "--figure draws a preference"),
-    ],
-)
-def test_explain_command__figures_are_of_preferences(worked_examples, run, options, message):
-    asked = ("explain", worked_examples, "--track", "paper4-x-y", "--query", "1", "--system", "X")
-    done = run(*asked, *options)
-    assert done.status == 2
-    assert message in done.err

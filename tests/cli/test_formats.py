@@ -172,32 +172,6 @@ def test_parquet__to_a_pipe_but_not_to_a_terminal(
     assert b"parquet is not for a terminal: name a file by --out FILE.parquet" in refused.err
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (
-            ("--out", "x.csv", "--format", "json"),
-            "json: the ending of x.csv is its format",
-        ),
-        (("--out", "x.csv", "--digits", "3"), "--digits is for printed output"),
-        (("--out", "x.json", "--csv-safe"), "--csv-safe applies only to CSV, not to x.json"),
-        (("--format", "json", "--csv-safe"), "--csv-safe applies only to CSV, not to json"),
-        (
-            ("--format", "json", "--caption", "C."),
-            "--caption is for LaTeX and Markdown, not for json",
-        ),
-        (("--format", "markdown", "--label", "a"), "--label is for LaTeX, not for markdown"),
-        (("--format", "csv", "--system-names", "x"), "--system-names is for LaTeX and Markdown"),
-        (("--out", "x.txt"), "the ending of an output file is .csv, .json, .md, .parquet or .tex"),
-        (("--format", "jso"), "Did you mean 'json'"),
-    ],
-)
-def test_options__that_contradict_are_refused(more, message: str, line, run) -> None:
-    done = run(*line("evaluate"), *more)
-    assert (done.status, done.out) == (2, "")
-    assert message in done.err
-
-
 @pytest.mark.parametrize("form", ["latex", "siunitx"])
 def test_label__of_each_of_several_tables(form: str, capsys: pytest.CaptureFixture[str]) -> None:
     grids = [
@@ -240,12 +214,6 @@ def test_compare__out_is_a_file_by_its_ending_or_a_folder(line, run, tmp_path: P
     assert (tmp_path / "v1.0" / "power.parquet").is_file()
     assert str(tmp_path / "v1.0" / "power.parquet") in done.err
     assert done.out.startswith("track,measure,")
-
-
-def test_info__json_is_called_format(run, made_store: irmeta.Store) -> None:
-    done = run("info", made_store.path, "--json")
-    assert done.status == 2
-    assert "It is called --format." in " ".join(done.err.split())
 
 
 WEB = ("-m", "AP,ASL", "--track", "web")

@@ -107,12 +107,6 @@ def test_max_drop__first_file_of_values_is_the_baseline(run, files, tmp_path: Pa
     assert "RR on judged: new 0.3333, bm25 1.0000 over 4 queries: worse by 0.6667" in done.err
 
 
-def test_max_drop__store_needs_a_baseline(run, made_store: irmeta.Store):
-    done = run("compare", made_store.path, "-m", "AP", "--track", "news", "--max-drop", 0.1)
-    assert done.status == 2
-    assert "--max-drop needs a baseline: name it by --baseline." in done.err
-
-
 @pytest.mark.parametrize(
     ("drops", "status", "said"),
     [
@@ -330,13 +324,6 @@ def test_max_drop__uncertain_drop_is_not_shown_non_inferior(run, files):
     single = irmeta.Matrix([[0.5, 0.9]], ("1",), ("old", "new"))
     (reason,) = irmeta.compare(single, baseline="old").gate(0, non_inferior=True).rows["reason"]
     assert "non-inferiority cannot be tested: 1 query" in reason
-
-
-@pytest.mark.parametrize("option", [("--lost", 3), ("--non-inferior",)])
-def test_compare_command__options_of_a_gate_need_one(run, files, option):
-    done = run("compare", *files, "-m", "RR", *option)
-    assert done.status == 2
-    assert f"{option[0]} belongs to a gate: give --max-drop too." in done.err
 
 
 @pytest.mark.parametrize("command", ["compare", "power"])

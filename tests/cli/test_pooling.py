@@ -50,24 +50,6 @@ def test_pool_command__replaces_only_pool_files(run, collection: Path, tmp_path:
     assert out.read_text() == "1 0 u\n2 0 w\n1 0 v\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ((), "specify a track: news, passage, web."),
-        (("--track", "wob"), "has no track 'wob'. Did you mean 'web'?"),
-        (("--track", "web", "--system", "grebe"), "no system 'grebe'. Did you mean 'grebeQL'?"),
-        (("--track", "web", "--pool-depth", 2, "--budget", 3), "`--budget` is for unjudged docs"),
-    ],
-)
-def test_pool_command__errors_print_no_line(
-    run, made_store: irmeta.Store, tmp_path: Path, arguments: tuple[object, ...], error: str
-):
-    done = run("pool", made_store.path, *arguments, "--out", tmp_path / "pool.txt")
-    assert (done.status, done.out) == (2, "")
-    assert error in done.err
-    assert not (tmp_path / "pool.txt").exists()
-
-
 def test_pool_command__escapes_names_only_on_a_terminal(run, tmp_path: Path, monkeypatch):
     folder = Track({"s": {"1": down("a\x1bb")}}, {"1": {"x": 1}}).write(tmp_path)
     assert run("pool", folder).out == "1 0 a\x1bb\n"
@@ -100,13 +82,6 @@ def test_unjudged_option__tracks_with_only_relevant_docs_judged(run, tmp_path: P
     done = run("evaluate", folder, "--unjudged")
     said = "only relevant docs are judged, so unjudged docs say nothing about the systems"
     assert f"irmeta: t: {said}\n" in done.err
-
-
-@pytest.mark.parametrize("command", ["evaluate", "compare"])
-def test_judged_at_least_option__needs_unjudged(run, made_store: irmeta.Store, command: str):
-    done = run(command, made_store.path, "-m", "AP", "--judged-at-least", 0.5)
-    assert (done.status, done.out) == (2, "")
-    assert "--judged-at-least needs --unjudged" in done.err
 
 
 def test_compare_command__unjudged_docs_of_a_store(run, made_store: irmeta.Store):

@@ -48,19 +48,6 @@ def test_compare__robust_in_formats_of_one_table_says_where_the_others_are(
 
 
 @pytest.mark.parametrize(
-    ("option", "said"),
-    [
-        (("--max-drop", "0.01"), "--max-drop compares with one system"),
-        (("--baseline", "good"), "--baseline compares with one system"),
-    ],
-)
-def test_compare__robust_has_no_baseline(files: list[Path], run, option, said: str):
-    done = run("compare", *files, "-m", "AP", "--robust", *option)
-    assert done.status == 2
-    assert said in done.err
-
-
-@pytest.mark.parametrize(
     ("command", "rates", "minutes"),
     [
         (("compare", "--robust"), {"irmeta.cli.results.ROBUST": 20.0}, 3),

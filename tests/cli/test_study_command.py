@@ -56,34 +56,6 @@ def test_study_command__excluded_and_failed_tracks_are_listed(
     assert (done.status, done.out) == (2, "")
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--track", "newss"], "has no track 'newss'. Did you mean 'news'?"),
-        (["--baseline", "type=maual"], "no system has this type. Did you mean 'manual'?"),
-        (["--contender", "team=x"], "systems have no fact 'team'"),
-        (["--rel", "0"], "rel = 0 is not a whole number between 1 and 127."),
-    ],
-)
-def test_study_command__invalid_argument_is_a_one_line_error(
-    run, made_store: irmeta.Store, tmp_path: Path, arguments: list[str], said: str
-) -> None:
-    done = run("study", "search-length", made_store.path, "--out", tmp_path / "out", *arguments)
-    assert (done.status, done.out) == (2, "")
-    assert said in done.err
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("option", [("--quiet",), ("--format", "csv"), ("--out", "x.csv")])
-def test_study_command__options_of_the_list_before_a_study_are_refused(
-    run, tmp_path: Path, option: tuple[str, ...]
-) -> None:
-    done = run("study", *option, "search-length", "store", "--out", tmp_path / "out")
-    assert (done.status, done.out) == (2, "")
-    assert f"{option[0]} before search-length is for the list of studies" in done.err
-
-
 def test_study_command__folder_of_other_files_is_refused(
     run, made_store: irmeta.Store, tmp_path: Path
 ) -> None:

@@ -475,24 +475,6 @@ def test_parse_measures__ndeval_preset_has_its_21_columns():
         canonical("ndeval@five")
 
 
-@pytest.mark.parametrize(
-    ("name", "problem"),
-    [
-        ("alpha_DCG", "needs a cutoff"),
-        ("alpha_DCG(norm=none,subtopics=all)@5", "the same for any subtopics"),
-        ("ERR_IA(gain=exp,alpha=0.3)@5", "omit alpha"),
-        ("ERR_IA(gmax=4)@5", "gmax needs gain=exp"),
-        ("DQ(gmax=4)@5", "needs gain=linear or gain=exp"),
-        ("ASL_IA(subtopics=all)", "has no parameter 'subtopics'"),
-        ("alpha_nDCG(unjudged=upper)@5", "is not a choice"),
-        ("NumRel_IA", "unknown measure"),
-    ],
-)
-def test_parse_measure__refuses_parameters_that_do_nothing(name: str, problem: str):
-    with pytest.raises(MeasureError, match=problem):
-        parse_measure(name)
-
-
 def test_nnrbp__undefined_without_relevant_docs_is_left_out_of_means(case2: Path):
     means = irmeta.read(case2).means(["nNRBP", "NRBP"])
     counted = {(row["system"], row["measure"]): row["queries"] for row in means.rows(named=True)}

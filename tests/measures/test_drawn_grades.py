@@ -168,25 +168,6 @@ def test_draw_option__prints_drawn_means(run, made_store: irmeta.Store):
     assert "have a mean Judged@10 below" in done.err
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (("--draw", "run"), "--draw is for --unjudged"),
-        (("--unjudged", "--draws", "5"), "--draws and --seed are for --draw"),
-        (("--unjudged", "--draw", "query", "--wide"), "a table of its own"),
-        (
-            ("--unjudged", "--draw", "query", "--dask", "local:2"),
-            "omit --per-query, --wide, --dask",
-        ),
-    ],
-)
-def test_draw_option__without_effect_is_refused(
-    run, made_store: irmeta.Store, given: Any, said: str
-):
-    done = run("evaluate", made_store.path, "-m", "AP", *given)
-    assert (done.status, said in done.err) == (2, True)
-
-
 @pytest.mark.exhaustive
 def test_draw_option__of_files_with_names_as_written(run, tmp_path: Path):
     (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 n 0\n")

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-import irmeta
 from irmeta.errors import MeasureError
-from irmeta.measures.names import canonical, parse_measure
+from irmeta.measures.names import canonical
 from support.cells import close
 from support.examples import scaled
 from support.making import Track, down, read_qrels, read_run, tracks
@@ -116,12 +115,6 @@ def test_rbp_residual__deep_judged_list_is_never_negative(tmp_path: Path):
             values = store.scores(f"RBPResidual(p={p},ties={ties})", track="t").values
             assert values.min() >= 0
             assert values.max() < 1e-12
-
-
-@pytest.mark.parametrize("unjudged", ["upper", "upper-gmax"])
-def test_rbp__shared_ties_cannot_be_combined_with_assumed_relevance(unjudged: str):
-    with pytest.raises(irmeta.MeasureError, match="ties=share cannot be combined with"):
-        parse_measure(f"RBP(ties=share,unjudged={unjudged})")
 
 
 CASES = {"s": ("trec_eval10", "share"), "o": ("file", "order"), "r": ("rank", "order")}

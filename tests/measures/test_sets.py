@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import irmeta
-from irmeta.errors import MeasureError
 from irmeta.measures.average_precision import docs_needed
-from irmeta.measures.names import parse_measure
 from support.cells import assert_twins, named
 from support.examples import scaled
 from support.making import Track, down, read_qrels, read_run, tracks
@@ -90,14 +88,6 @@ def test_set_measures__unjudged_docs_condensed_or_assumed_relevant(tmp_path):
     assert means["value"].to_list() == list(names.values())
 
 
-@pytest.mark.parametrize(
-    "name", ["SetF(beta=-1)", "Rprec(mult=0)", "Rprec(mult=inf)", "IPrec", "IPrec@1.1", "SetP@10"]
-)
-def test_parse_measure__invalid_set_measure_is_refused(name: str):
-    with pytest.raises(irmeta.MeasureError):
-        parse_measure(name)
-
-
 def test_precision_and_recall__tie_at_cutoff_is_shared(tmp_path):
     """Two of the three tied docs are relevant, and one tied rank is within 2: 1 + 2/3."""
     lists = {"q": [("a", 9), ("b", 5), ("x", 5), ("c", 5)]}
@@ -113,11 +103,6 @@ def test_ap__undefined_without_relevant_docs_in_pool(tmp_path):
     means = store.means("AP(norm=pool)@1,AP(norm=pool)@2,AP@1")
     assert means["value"].is_nan().to_list() == [True, False, False]
     assert means["queries"].to_list() == [0, 1, 1]
-
-
-def test_parse_measure__shared_ties_with_assumed_relevance_are_refused():
-    with pytest.raises(MeasureError, match=r"ties=share cannot be combined with unjudged=upper"):
-        parse_measure("P(ties=share,unjudged=upper)@5")
 
 
 def test_accuracy__pairs_in_order():
@@ -169,23 +154,6 @@ def test_q__undefined_without_relevant_docs_in_pool(tmp_path: Path):
     )
     assert math.isnan(values[0])
     assert values[1] == (1 + 1) / (2 + 1)
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("Q(norm=min)", r"Q\(norm=min\) needs a cutoff"),
-        ("Q(norm=pool)", r"Q\(norm=pool\) needs a cutoff"),
-        ("Q(ideal=pool)", r"Q\(ideal=pool\) needs a cutoff"),
-        ("Q(gmax=4)@10", "gmax needs gain=linear or gain=exp"),
-        ("Q(gain=binary,gmax=4)", "gmax needs gain=linear or gain=exp"),
-        ("Q(beta=-1)", "beta=-1 is not between"),
-        ("Q(beta=inf)", "beta=inf is not finite"),
-    ],
-)
-def test_parse_measure__invalid_q_parameters_are_refused(name: str, said: str):
-    with pytest.raises(irmeta.MeasureError, match=said):
-        parse_measure(name)
 
 
 @pytest.mark.exhaustive

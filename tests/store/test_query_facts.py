@@ -71,24 +71,6 @@ def test_queries__of_a_collection_file_and_changes(collection: Path, tmp_path: P
         irmeta.read(collection)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("id,text\nq1,x\n", "is no table of queries"),
-        ("query\nq1\n", "is no table of queries"),
-        ("query,class\nq1,x\nq1,y\n", "line 3: the query has a row already"),
-        ("query,class\n,x\nq1,x\n", "line 2: the query is missing"),
-        ("query,class\nq7,x\n", "none of its queries is judged"),
-        ("query,class\nq1,x,y\n", "3 fields where the first line has 2"),
-        ("query,class,class\nq1,x,y\n", "two columns have the same name"),
-    ],
-)
-def test_queries__wrong_files_are_errors(collection: Path, text: str, message: str):
-    (collection / "t" / "queries.csv").write_text(text)
-    with pytest.raises(irmeta.IrmetaError, match=message):
-        irmeta.read(collection)
-
-
 @NOTED
 def test_segments__may_be_a_column(collection: Path, tmp_path: Path):
     store = irmeta.ingest(collection, tmp_path / "store")
@@ -174,9 +156,16 @@ def test_factors__are_read_stored_and_written(described: Path, tmp_path: Path):
         ("systems.csv", "system,method\na,m\na,n\n", "system named twice"),
         ("judges.csv", "judge\nqrels\n", "is no table of judges"),
         ("judges.csv", "judge,x\nother,y\n", "none of its judges has a qrels set"),
+        ("queries.csv", "id,text\nq1,x\n", "is no table of queries"),
+        ("queries.csv", "query\nq1\n", "is no table of queries"),
+        ("queries.csv", "query,class\nq1,x\nq1,y\n", "line 3: the query has a row already"),
+        ("queries.csv", "query,class\n,x\nq1,x\n", "line 2: the query is missing"),
+        ("queries.csv", "query,class\nq7,x\n", "none of its queries is judged"),
+        ("queries.csv", "query,class\nq1,x,y\n", "3 fields where the first line has 2"),
+        ("queries.csv", "query,class,class\nq1,x,y\n", "two columns have the same name"),
     ],
 )
-def test_factors__wrong_tables_are_errors(described: Path, file: str, text: str, message: str):
+def test_tables__wrong_files_are_errors(described: Path, file: str, text: str, message: str):
     (described / "t" / file).write_text(text)
     with pytest.raises(irmeta.errors.IrmetaError, match=message):
         irmeta.read(described)
