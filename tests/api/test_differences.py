@@ -153,23 +153,6 @@ def test_differences_option__writes_a_table_with_provenance_or_a_figure(run, tmp
     assert "better: 1" in figure.read_text()
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["-m", "RR", "--differences", "q.txt"], "a table, .csv or .parquet, or a figure"),
-        (
-            ["-m", "RR,P@1", "--differences", "q.svg"],
-            "two systems by one measure on one track, not",
-        ),
-    ],
-)
-def test_per_query_option__says_what_it_takes(run, tmp_path: Path, options: list[str], said: str):
-    options = [*options[:-1], str(tmp_path / options[-1])]
-    done = run("compare", *files(tmp_path / "in"), *options)
-    assert done.status == 2
-    assert said in done.err
-
-
 @pytest.mark.exhaustive
 def test_per_query_option__of_many_systems_needs_a_baseline(run, made_store, tmp_path: Path):
     line = ("compare", made_store.path, "-m", "AP", "--track", "passage")

@@ -176,18 +176,6 @@ def test_evaluate_command__runs_with_a_shared_tag_are_named_by_file(files: list[
     assert "Name systems by file: `--names file`" in done.err
 
 
-def test_evaluate_command__unusable_files_are_refused(files: list[Path], run) -> None:
-    for arguments, said in (
-        (files[:1], "name the qrels file, and after it the runs"),
-        ([files[0], files[1].with_name("none")], "none does not exist"),
-        ([*files, "--names", "fiel"], "Did you mean 'file'?"),
-    ):
-        done = run("evaluate", *arguments)
-        assert done.status != 0
-        assert said in done.err
-        assert not done.out
-
-
 def test_evaluate__memory_is_for_a_collection(collections: Path, made_store: irmeta.Store):
     asked = {"track": "news", "system": "aldBM25", "memory": 2**31}
     assert irmeta.evaluate(collections, "AP", **asked).height == 1

@@ -37,28 +37,6 @@ def test_agree__a_reversed_scale_is_asked_about(run, tmp_path: Path):
     assert "the other way" not in done.err
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--rel", "binray=1"], "no set 'binray'. Did you mean 'binary'"),
-        (["--rel", "two"], "--rel two: 'two' is not a grade"),
-        (["--rel", "1", "--rel", "2"], "another grade is given for all sets"),
-        (["--per-query", "--confusion"], "exclude each other"),
-        (["--track", "news"], "--track"),
-    ],
-)
-def test_agree__wrong_options(files, run, options: list[str], message: str):
-    done = run("agree", *files, *options)
-    assert done.status == 2
-    assert message in done.err
-
-
-def test_agree__missing_file_is_named(files, run):
-    for given in ((files[0], "no-judge.txt"), ("no-judge.txt", files[1])):
-        done = run("agree", *given)
-        assert (done.status, done.err) == (2, "irmeta: no-judge.txt does not exist.\n")
-
-
 @pytest.mark.exhaustive
 def test_agree__sets_of_a_store(run, tmp_path: Path):
     folder = tmp_path / "c" / "t"

@@ -112,11 +112,6 @@ def test_max_drop__first_file_of_values_is_the_baseline(run, files, tmp_path: Pa
     [
         ("RR=.7,P@1=1", 0, "passed: P@1 on "),
         ("recip_rank=.7,P@1=.5", 1, ": new/run 0.0000, old/run 1.0000 over 4 queries: worse by"),
-        ("RR=.7", 2, "`--max-drop` has no drop of P@1"),
-        ("RR=.7,P@1=1,AP=.1", 2, "`--max-drop` names AP, which is not compared. Known: P@1, RR."),
-        ("RR=.7,recip_rank=.1", 2, "has two drops of RR: give one."),
-        ("RR=.7,P@1", 2, "is neither a number nor MEASURE=NUMBER"),
-        ("RR=-1,P@1=1", 2, "max_drop = '-1' is not a number of at least 0."),
     ],
 )
 def test_max_drop__one_for_each_measure(run, files, drops: str, status: int, said: str):
@@ -128,8 +123,6 @@ def test_max_drop__names_the_measures_that_are_compared(run, files):
     done = run("compare", *files, "--max-drop", "RR=.7", "--format", "json")
     (row,) = json.loads(done.out)["tables"]["gate"]
     assert (row["measure"], row["max_drop"]) == ("RR", 0.7)
-    done = run("compare", *files, "-m", "RR", "--max-drop", ".1", "--max-drop", ".2")
-    assert (done.status, "--max-drop is given 2 times" in done.err) == (2, True)
 
 
 def test_gate__unjudged_docs_of_both_systems_and_queries_that_lost_most(run, files, tmp_path: Path):

@@ -7,8 +7,16 @@ from pathlib import Path
 import pytest
 
 import irmeta
+from support.ingesting import put
 
+FILES = {
+    "table": "query,a,b\n1,.1,.2\n2,.2,.4\n",
+    "run": "1 Q0 a 1 2 s\n",
+    "human": "1 0 a 1\n1 0 b 0\n2 0 a 2\n",
+    "binary": "1 0 a 1\n1 0 b 0\n2 0 a 1\n",
+}
 WEB = "STORE -m AP --track web"
+TWO = "STORE -m RR,P@1 --track web --baseline heronQE"
 LIST = "--track news --query 901 --system aldBM25"
 XY = "WORKED --track paper4-x-y --query 1 --system X"
 REFUSED = (
@@ -49,6 +57,27 @@ REFUSED = (
     ("pool RUNS --pool-depth 2 --budget 3", "--budget needs qrels"),
     ("pool RUNS --pool-depth 2 --negative nonrelevant", "--negative needs qrels"),
     ("pool RUNS --pool-depth 2 --names tag", "--names needs qrels"),
+    ("evaluate STORE -m AP --depth 10", "A cutoff such as AP@100 needs no other depth."),
+    ("evaluate STORE -m AP --format trec_eval", "name it with --track (news, passage, web)"),
+    (f"compare {WEB} --differences q.txt", "a table, .csv or .parquet, or a figure"),
+    (f"compare {TWO} --differences q.svg", "two systems by one measure on one track, not"),
+    (f"compare {TWO} --max-drop RR=.7", "`--max-drop` has no drop of P@1"),
+    (f"compare {TWO} --max-drop RR=.7,P@1=1,AP=.1", "names AP, which is not compared. Known: P@1"),
+    (f"compare {TWO} --max-drop RR=.7,recip_rank=.1", "has two drops of RR: give one."),
+    (f"compare {TWO} --max-drop RR=.7,P@1", "is neither a number nor MEASURE=NUMBER"),
+    (f"compare {TWO} --max-drop RR=-1,P@1=1", "max_drop = '-1' is not a number of at least 0."),
+    (f"compare {TWO} --max-drop .1 --max-drop .2", "--max-drop is given 2 times"),
+    ("evaluate HUMAN", "name the qrels file, and after it the runs"),
+    ("evaluate HUMAN none", "none does not exist"),
+    ("evaluate HUMAN RUN --names fiel", "Did you mean 'file'?"),
+    ("evaluate HUMAN RUN -m AP --track other", "has no track 'other'"),
+    ("agree HUMAN BINARY --rel binray=1", "no set 'binray'. Did you mean 'binary'"),
+    ("agree HUMAN BINARY --rel two", "--rel two: 'two' is not a grade"),
+    ("agree HUMAN BINARY --rel 1 --rel 2", "another grade is given for all sets"),
+    ("agree HUMAN BINARY --per-query --confusion", "exclude each other"),
+    ("agree HUMAN BINARY --track news", "--track"),
+    ("agree HUMAN none", "none does not exist."),
+    ("agree none HUMAN", "none does not exist."),
     # Studies.
     ("study search-length STORE --out x --track newss", "no track 'newss'. Did you mean 'news'?"),
     ("study search-length STORE --out x --baseline type=maual", "Did you mean 'manual'?"),
@@ -72,12 +101,10 @@ def test_commands__refuse_a_line_and_say_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, said: str,
 ):  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    table = tmp_path / "values" / "table.csv"
-    table.parent.mkdir()
-    table.write_text("query,a,b\n1,.1,.2\n2,.2,.4\n")
+    folder = put(tmp_path / "files", FILES)
     places = {"STORE": made_store.path, "RUNS": collections / "news" / "runs"}
-    places |= {"WORKED": worked_examples, "TABLE": table}
+    places |= {"WORKED": worked_examples} | {name.upper(): folder / name for name in FILES}
     done = run(*(places.get(word, word) for word in line.split()))
     assert (done.status, done.out) == (2, "")
     assert said in " ".join(done.err.split())
-    assert [path.name for path in tmp_path.iterdir()] == ["values"]
+    assert [path.name for path in tmp_path.iterdir()] == ["files"]
