@@ -160,6 +160,7 @@ def add_curves(
                     latest[s] += amounts[row, s]
                     steps[slot[ranks[row, s]], s] = latest[s]
         latest[:] = 0.0
+        # A step is NaN at a cutoff that adds no doc: the value is that of the cutoff before.
         for c in range(len(sums)):
             divisor = divisors[c if len(divisors) > 1 else 0, q]
             for s in range(ranks.shape[1]):
@@ -178,6 +179,7 @@ def best_precision_from(ranks: Array, offsets: Array, missing: Int, out: Array) 
     `out` is float64 [docs, systems], zero.
     """
     for q in range(len(offsets) - 1):
+        # From the last relevant doc up, so that the row below has the best precision from there on.
         for row in range(offsets[q + 1] - 1, offsets[q] - 1, -1):
             relevant = row - offsets[q] + 1.0
             for s in range(ranks.shape[1]):

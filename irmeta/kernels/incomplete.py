@@ -54,6 +54,7 @@ def bpref_sum(
                     break
                 while above < stop and nonrelevant[above, s] < rank:
                     above += 1
+                # `bound` may be 0 where no judged non-relevant doc is above.
                 share = min(above - start, most) / bound if above > start else 0.0
                 out[q, s] += 1.0 - share
 
@@ -89,7 +90,7 @@ def inferred_sum(
                     above += 1
                 while pooled < end and unjudged[pooled, s] < rank:
                     pooled += 1
-                if rank == 1:
+                if rank == 1:  # no doc is above: `higher` would be 0
                     out[q, s] += 1.0
                     continue
                 better, worse, higher = row - first, above - start, rank - 1.0

@@ -244,12 +244,10 @@ def _rebuild(target: Any, payload: Sequence[Any]) -> Any:
 
 
 def _load(disk_cache: Any, signature: Any, target: Any) -> Any:
-    """Load a compiled kernel, or return None.
-
-    numba would first import all that it can compile, linear algebra with scipy's included, which
-    takes a fifth of a second. Compiled code needs numba's runtime only; the compiler imports the
-    rest itself.
-    """
+    """Load a compiled kernel, or return None."""
+    # numba would first import all that it can compile, linear algebra with scipy's included, which
+    # takes a fifth of a second. Compiled code needs numba's runtime only; the compiler imports the
+    # rest itself.
     rtsys.initialize(target)
     loaded = None
     with disk_cache._guard_against_spurious_io_errors():

@@ -88,13 +88,14 @@ def _add_signs(
     counts: Any,
     at: Any,
 ) -> Any:
-    """Count the rows where a system's near rank is above another's far rank, minus those below.
+    """Count the rows where a near rank is above a far rank, minus those below, for each step.
 
-    For steps below `STEPS`, ``counts[at + step, lane]``, int32 [any, lanes], increases by the sum
-    over rows ``first:stop`` of the sign of ``blocks[far, row, shift + step + lane] -
-    blocks[near, row, lane]``. `blocks` is uint16 or uint32 [blocks, rows, 2 * lanes], C order; at
-    most 2^15 - 1 rows, or 2^31 - 1.
+    Adds to ``counts[at + step, lane]``, int32, the signs of the differences of two ranks.
     """
+    # They are ``blocks[far, row, shift + step + lane] - blocks[near, row, lane]``, summed over the
+    # rows ``first:stop``, for the steps below `STEPS`.
+    # `blocks` is uint16 or uint32 [blocks, rows, 2 * lanes], C order. A lane of its type holds the
+    # sum of the signs of at most 2^15 - 1 rows, or 2^31 - 1.
     bits = blocks.dtype.bitwidth
     count = BITS // bits
     vector = ir.VectorType(ir.IntType(bits), count)
@@ -166,10 +167,9 @@ def _add_weighted_signs(
     weights: Any,
     sums: Any,
 ) -> Any:
-    """Sum the signs of `add_signs` times a weight for each row.
+    """Write the sums of the signs of `add_signs`, each times the weight of its row.
 
-    ``sums[step, lane]``, float64 [WEIGHTED_STEPS, lanes], is written: the sum over rows
-    ``first:stop``, in order, of ``weights[row]`` times the sign. A tie adds nothing.
+    ``sums[step, lane]`` is float64 [WEIGHTED_STEPS, lanes]; rows are added in order.
     """
     bits = blocks.dtype.bitwidth
     count = BITS // bits

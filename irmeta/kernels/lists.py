@@ -28,6 +28,7 @@ def score_states(starts: Array, scores: Array, states: Array) -> None:
     for i in range(len(starts) - 1):
         states[i] = 0
         for row in range(starts[i] + 1, starts[i + 1]):
+            # As trec_eval 7-9. Rounding is monotonic: what falls as float32 falls as float64.
             above, below = np.float32(scores[row - 1]), np.float32(scores[row])
             if below > above:
                 states[i] = 2

@@ -182,12 +182,10 @@ def _add_counts(circle, block, start, stop, counts, step, passed):
 
 @inner
 def _add_shares(counts, levels, shares, row):
-    """Add each count divided by `levels`, correctly rounded, from row `row` on.
-
-    A product with the inverse may be off by a bit, so the inverse has twice the digits. No quotient
-    of whole numbers below 2^32 is close enough to the middle of two floats for the remaining error
-    to matter. A division would take two cycles per pair, as much as 40 levels.
-    """
+    """Add each count divided by `levels`, correctly rounded, from row `row` on."""
+    # A product with the inverse may be off by a bit, so the inverse has twice the digits. No
+    # quotient of whole numbers below 2^32 is close enough to the middle of two floats for the
+    # remaining error to matter. A division would take two cycles per pair, as much as 40 levels.
     inverse = 1.0 / levels
     remainder = fused(-inverse, levels, 1.0) * inverse
     for step in range(len(counts)):

@@ -50,13 +50,12 @@ DONE, NEEDS_ROOM, NO_ROW, HAS_ODD_BYTES = range(4)
 
 @inner
 def _index_block(base, start, stop, edges, lines):
-    """Find the bounds of tokens and the ends of lines in ``data[start:stop]``.
+    """Find tokens and lines in ``data[start:stop]``, which begins a line; `base` is its address.
 
-    `base`: address of the data; results are addresses, too. `edges`: int64, longer than the number
-    of bytes by 16: alternating begins and ends of tokens, then addresses beyond the data. `lines`:
-    int64: addresses of newlines. Returns the number of lines, and whether a byte is NUL or not
-    ASCII. ``data[start - 1]`` ends a line, if it exists.
+    Returns the number of lines, and whether a byte is NUL or not ASCII.
     """
+    # `edges` (int64, longer than the number of bytes by 16) become addresses of the begins and ends
+    # of tokens, in turn, then addresses beyond the data; `lines` (int64) those of newlines.
     edge, line = 0, 0
     before, odd = np.uint64(1), np.uint64(0)
     for offset in range(start, stop, 64):
@@ -90,9 +89,9 @@ def _index_block(base, start, stop, edges, lines):
 def _mark_rows(begin, width, edges, lines, count, firsts, tag_ends, counters):
     """Find the lines that are rows: the index of each row's first edge, and the end of its tag.
 
-    `begin` is the address of the first line. Returns the number of rows; -1 for a line that is not
-    a row, a blank line or a comment, or that begins with # and may be a row.
+    Returns their number; -1 if a line is no row, blank line or comment, or may be a row with #.
     """
+    # `begin` is the address of the line that is looked at.
     row, edge = 0, 0
     for line in range(count):
         end, first = lines[line], edge
@@ -145,9 +144,9 @@ def _number_queries(
 ):
     """Write each row's query into `row_queries`, and find the lists: consecutive rows of one query.
 
-    New lists are appended to `queries` (int32) and `starts` (int64) after ``counters[LISTS]``. The
-    first element of `queries` is -1 and belongs to no list.
+    Lists go to `queries` (int32) and `starts` (int64) from ``counters[LISTS] + 1`` on.
     """
+    # The first element of `queries` is -1 and belongs to no list: every query differs from it.
     entries, records, last = address(table), address(names), np.uint64(len(table) - 1)
     pointer, length, number = np.int64(0), np.int64(-1), np.int64(-1)
     for row in range(count):
@@ -188,10 +187,9 @@ def _parse_ranks(needs_rank, edges, firsts, count, ranks, counters):
 
 @inner
 def _parse_scores(base, edges, firsts, count, scores, hard, counters):
-    """Parse the score of each row: float64.
+    """Parse the score of each row: float64. Return False if one is not a number.
 
     `hard`: int64 [hard, 3]: row of the file, begin and end of scores to be parsed by the caller.
-    Returns False if a score is not a number.
     """
     for row in range(count):
         start, end = edges[firsts[row] + 8], edges[firsts[row] + 9]
@@ -218,9 +216,9 @@ def _number_docs(
 ):
     """Look up the number of each row's doc, and count the duplicates within lists.
 
-    `row_queries` are query numbers of this block, `hashes` working space. The extra word of a doc's
-    record is the last list, of all lists of all files, that contains the doc.
+    `row_queries` are query numbers of this block, `hashes` working space.
     """
+    # The extra word of a doc's record is the last list, of all lists of all files, with the doc.
     # The docs of a track do not fit the caches. Each of three loops prefetches what the next one
     # reads: the entry of the table, then the record of the name.
     entries, records, last = address(table), address(names), np.uint64(len(table) - 1)

@@ -17,11 +17,10 @@ PRECISION, RBP, RR, AP = range(9, 13)
 def _reads_on(model, numbers, rank, gain, total, spent, goal, patience):
     """Return the probability of reading on after a rank, for models without memory of the rest.
 
-    `gain` is that of the doc, `total` and `spent` are the gain and cost so far. `numbers` are the
-    parameters of the model, of which the first is a number of docs where it has one; `goal` and
-    `patience` are the moving limits of the Bejeweled player.
+    `gain` is that of the doc, `total` and `spent` are the gain and cost so far.
     """
-    first = numbers[0]
+    first = numbers[0]  # a number of docs, where the model has one
+    # `goal` and `patience` are the moving limits of the Bejeweled player.
     if model in (INST, INSQ, NERR11):
         wanted = rank + 2.0 * first
         if model == INST:
