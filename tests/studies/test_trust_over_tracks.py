@@ -9,15 +9,18 @@ import polars as pl
 import pytest
 
 from irmeta.studies.original.trust.conclusions import TOGETHER
-from irmeta.studies.original.trust.figures import FIGURES
-from irmeta.studies.original.trust.grades import CARE, FAMILIES, SAFE, UNKNOWN, UNSAFE
-from irmeta.studies.original.trust.over_tracks import (
+from irmeta.studies.original.trust.grades import (
     AVERAGED,
+    CARE,
+    FAMILIES,
+    SAFE,
+    UNKNOWN,
+    UNSAFE,
     collection_of,
     criterion_means,
     safe_measures,
 )
-from irmeta.studies.original.trust.page import advice, advice_over_tracks
+from irmeta.studies.original.trust.page import FIGURES, advice, advice_over_tracks
 from irmeta.studies.original.trust.study import TrustOptions
 
 

@@ -15,16 +15,16 @@ import pytest
 import irmeta
 from irmeta.rankings.derive.lists import reorder_ties
 from irmeta.report.theme import TEXT_WIDTH, WIDTH
-from irmeta.studies.original.trust.figures import FIGURES
 from irmeta.studies.original.trust.grades import (
     CARE,
     CRITERIA,
     SAFE,
     UNKNOWN,
     UNSAFE,
+    measure_facts,
     verdicts,
 )
-from irmeta.studies.original.trust.over_tracks import measure_facts
+from irmeta.studies.original.trust.page import FIGURES
 from irmeta.studies.original.trust.study import TrustOptions
 from support.trusted import FEW, Labels, lists, results_of
 from support.undrawn import draw_nothing

@@ -381,6 +381,11 @@ def declared_rows(
                 yield table.name, rows
 
 
+def with_limits(name: str, values: Iterable[Any]) -> dict[str, Any]:
+    """Return a value and its limits as the columns NAME, NAME_low and NAME_high of a row."""
+    return dict(zip((name, f"{name}_low", f"{name}_high"), values, strict=True))
+
+
 @dataclass(frozen=True)
 class Figure:
     """A chart bound to tables.

@@ -28,7 +28,7 @@ from irmeta.stats.new_measure import covered_pairs
 from irmeta.stats.orders import kendall_tau_b, over_common, round_means
 from irmeta.stats.pairs import Pairs, pairwise
 from irmeta.stats.ranking_stability import half_orders
-from irmeta.studies.framework.study import TableRows
+from irmeta.studies.framework.study import TableRows, with_limits
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.trust.conclusions import conclusion_tables
 from irmeta.studies.original.trust.grades import FAMILIES, TAU, verdicts
@@ -91,16 +91,13 @@ def query_criteria(matrix: Matrix, options: TrustOptions) -> Row:
         "queries_needed": needed["queries"][0],
     }
     halves = half_orders(complete, splits=options.splits, alpha=options.alpha, rng=options.seed)
-    if not halves.height:
-        return row | dict.fromkeys(("half_tau", "half_tau_low", "half_tau_high", "swaps"), np.nan)
-    taus, separated = halves["tau"].to_numpy(), int(halves["separated"].sum())
-    low, high = np.quantile(taus, QUANTILES) if not np.isnan(taus).any() else (np.nan, np.nan)
-    return row | {
-        "half_tau": float(taus.mean()),
-        "half_tau_low": float(low),
-        "half_tau_high": float(high),
-        "swaps": int(halves["swapped"].sum()) / separated if separated else np.nan,
-    }
+    tau, swaps = [np.nan] * 3, np.nan
+    if halves.height:
+        taus, separated = halves["tau"].to_numpy(), int(halves["separated"].sum())
+        ends = [np.nan, np.nan] if np.isnan(taus).any() else np.quantile(taus, QUANTILES)
+        tau = [float(value) for value in (taus.mean(), *ends)]
+        swaps = int(halves["swapped"].sum()) / separated if separated else np.nan
+    return row | with_limits("half_tau", tau) | {"swaps": swaps}
 
 
 def depth_criteria(trusted: TrustedTrack) -> dict[str, Row]:
@@ -345,9 +342,7 @@ def tied_orders(trusted: TrustedTrack, detectable: Sequence[float]) -> list[Row]
     systems = np.array(trusted.scores.systems, object)
     return [
         {
-            "tie_tau": float(taus[:, i].mean()),
-            "tie_tau_low": float(taus[:, i].min()),
-            "tie_tau_high": float(taus[:, i].max()),
+            **_spread("tie_tau", taus[:, i]),
             "tie_pairs": _overlapping(low[i], high[i]),
             "tie_movers": int((is_moved := high[i] - low[i] > least + TIE).sum()),
             "tie_movers_named": "; ".join(systems[is_moved]) or None,
@@ -527,11 +522,10 @@ def _of_changes(changes: Changes, measure: str) -> Row:
     }
 
 
-def _spread(name: str, draws: list[float]) -> Row:
+def _spread(name: str, draws: Sequence[float] | np.ndarray) -> Row:
     """Return the mean, least and greatest value of some draws; NaN if one is."""
-    values = np.array(draws)
-    statistics = (values.mean(), values.min(), values.max())
-    return dict(zip((name, f"{name}_low", f"{name}_high"), map(float, statistics), strict=True))
+    values = np.asarray(draws)
+    return with_limits(name, [float(of) for of in (values.mean(), values.min(), values.max())])
 
 
 def _grades(rows: list[Row]) -> Iterator[Row]:

@@ -1,17 +1,22 @@
-"""The sections of the study's page, and its advice."""
+"""The page of the study: sections, advice and figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
 
 import polars as pl
 
-from irmeta.phrases import count, listed
+from irmeta.phrases import agreeing, count, listed
+from irmeta.report.charts.heat import graded_table, heat_map
 from irmeta.studies.framework.sections import data_section
-from irmeta.studies.framework.study import Section, Show, Tables
+from irmeta.studies.framework.study import Figure, Section, Show, Tables
 from irmeta.studies.original.trust.conclusions import TOGETHER
 from irmeta.studies.original.trust.grades import (
+    CRITERIA,
     FLIPS,
+    GRADES,
     HALVES,
     SAFE,
     SWAPS,
@@ -25,6 +30,7 @@ from irmeta.studies.original.trust.study import (
     LEAST_SYSTEMS,
     POWER,
     RELIABILITY,
+    TABLES,
 )
 from irmeta.studies.original.trust.study import TrustOptions as Options
 
@@ -78,12 +84,12 @@ def _most_reliable(rows: pl.DataFrame, grades: pl.DataFrame) -> tuple[list[str],
     )
     _, safe, unsafe, families = counts.row(0)
     best = counts.filter((pl.col(SAFE) == safe) & (pl.col(UNSAFE) == unsafe))["measure"].to_list()
-    verb = "is" if len(best) == 1 else "are"
     return best, (
-        f"Most reliable here {verb} {listed(best, NAMED)}: unsafe in {unsafe or 'none'} and safe "
-        f"in {safe} of the {families} families. Considered: {count(candidates.height, 'measure')} "
-        f"that read grades and separate at least {SEPARATES:.0%} as many pairs as "
-        f"{top['measure']}, which separates {top['separated']:.1%}."
+        f"Most reliable here {agreeing(len(best), 'is', 'are')} {listed(best, NAMED)}: unsafe in "
+        f"{unsafe or 'none'} and safe in {safe} of the {families} families. Considered: "
+        f"{count(candidates.height, 'measure')} that read grades and separate at least "
+        f"{SEPARATES:.0%} as many pairs as {top['measure']}, which separates "
+        f"{top['separated']:.1%}."
     )
 
 
@@ -91,7 +97,7 @@ def _depths(rows: pl.DataFrame, named: Sequence[str]) -> str:
     depths = rows.drop_nulls("least_k").select("measure", "least_k").rows()
     if not depths:
         return "No measure has a depth to choose: each has a cutoff, or compares single queries."
-    depths.sort(key=lambda one: one[0] not in named)
+    depths.sort(key=lambda depth: depth[0] not in named)
     texts = [f"from rank {k:,} on by {measure}" for measure, k in depths[:FEW]]
     return (
         f"The order of systems has tau-b {TAU[0]:g} or more with that of full lists "
@@ -297,3 +303,97 @@ def track_section(tables: Tables, options: Options, track: str) -> Section:
         below=list(advice(tables, options)) if facts["used"] else [],
         is_first=True,
     )  # fmt: skip
+
+
+CELLS = ("track", "grade", "column", "group", "row", "text", "name")
+"""Columns of the cells of a heat table: measures in `row` are printed as in papers."""
+
+
+def _grades_by_family(tables: Tables, options: Options) -> pl.DataFrame:
+    return tables["grades"].select(
+        "track",
+        "grade",
+        column="family",
+        group=pl.lit("families"),
+        row="measure",
+        text="number",
+        name=pl.format("{}, {}: {}, {}", "measure", "family", "grade", "why"),
+    )
+
+
+def _draw(rows: pl.DataFrame, options: Options, is_wide: bool = False) -> Any:
+    return graded_table(
+        rows,
+        GRADES,
+        title=f"Reliability on {rows['track'][0]}",
+        subtitle="numbers, shaded by their grades",
+        is_wide=is_wide,
+    )
+
+
+def _criteria_cells(tables: Tables, options: Options) -> pl.DataFrame:
+    columns = next(table.columns for table in TABLES if table.name == "trust")
+    rows = list[dict[str, str]]()
+    for row in tables["trust"].iter_rows(named=True):
+        for criterion in CRITERIA:
+            value, label = row[criterion.column], columns[criterion.column].label
+            grade = criterion.grade(value)
+            text = "\u2014" if grade == UNKNOWN else criterion.short.format(value)
+            rows.append(
+                {
+                    "track": row["track"],
+                    "grade": grade,
+                    "column": label,
+                    "group": criterion.family.replace("_", " "),
+                    "row": row["measure"],
+                    "text": text,
+                    "name": f"{row['measure']}, {label}: {grade}, {text}",
+                }
+            )
+    return pl.DataFrame(rows, dict.fromkeys(CELLS, pl.String))
+
+
+def _safe(tables: Tables, options: Options) -> pl.DataFrame:
+    """Return the shares of tracks on which each measure is safe, where there are several."""
+    rows = tables["safe_measures"]
+    if tables["trust"]["track"].n_unique() < 2:
+        rows = rows.clear()
+    safe = (pl.col("safe").fill_nan(0) * pl.col("tracks")).round().cast(pl.Int64)
+    words = pl.format("{} of {}", safe, "tracks")
+    return rows.select(
+        across=pl.col("family"),
+        down="measure",
+        value="safe",
+        text=pl.when(pl.col("tracks") > 0).then(words),
+        name=pl.format("{}, {}", "measure", "family"),
+    )
+
+
+def _draw_safe(rows: pl.DataFrame, options: Options) -> Any:
+    return heat_map(
+        rows,
+        title="Tracks on which each measure is safe",
+        subtitle="of the tracks where the family has a grade; a dash: none",
+    )
+
+
+_EVERY = "Every criterion on {track}: its value and grade."
+_READING = (
+    "Rows are measures, columns criteria, by their families: queries, depth, judgments, ties and "
+    "ends. The darker a cell, the less reliable. A dash: cannot be said."
+)
+
+
+FIGURES = (
+    Figure("criteria_wide", _criteria_cells, partial(_draw, is_wide=True), _EVERY, _READING,
+           by="track"),
+    Figure("criteria", _criteria_cells, _draw, _EVERY, _READING, by="track"),
+    Figure("families", _grades_by_family, _draw,
+           "Reliability of measures on {track}: grade, and the number that decides it.",
+           "Rows are measures, columns families of criteria. The darker a cell, the less reliable; "
+           "its number is that of the criterion with the worst grade. A dash: nothing can be said.",
+           by="track"),
+    Figure("safe", _safe, _draw_safe,
+           "Number of tracks on which each measure is safe by all criteria of a family.",
+           "The darker a cell, the more tracks."),
+)  # fmt: skip

@@ -322,7 +322,7 @@ TABLES = (
                                 "null: no value for a list alone", True,
                                 label="unequal steps", format=",.1f"),
     }, caption="What the users of the measures do, properties that the measures violate, and "
-       "steps of their scales.", by="all", rows=f"{HOME}.over_tracks:measure_facts",
+       "steps of their scales.", by="all", rows=f"{HOME}.grades:measure_facts",
        section="Other measures"),
     Table("safe_measures", ("measure", "family"), {
         "measure": MEASURE,
@@ -331,7 +331,7 @@ TABLES = (
         "safe": percent("share of these tracks on which the measure is safe; NaN: none", "safe"),
         "unsafe": percent("share on which it is unsafe", "unsafe"),
     }, caption="Share of the tracks on which each measure is safe.", by="all",
-       rows=f"{HOME}.over_tracks:safe_measures", section="Over tracks"),
+       rows=f"{HOME}.grades:safe_measures", section="Over tracks"),
     Table("criterion_means", ("measure", "criterion"), {
         "measure": MEASURE,
         "criterion": Column("name", "a column of the table `trust`"),
@@ -342,7 +342,7 @@ TABLES = (
         "mean_low": stored("real", "95 % interval, from draws of whole collections; NaN: one"),
         "mean_high": stored("real", "its upper end"),
     }, caption="Means of the criteria over tracks.", by="all", folded=True,
-       rows=f"{HOME}.over_tracks:criterion_means", section="Over tracks"),
+       rows=f"{HOME}.grades:criterion_means", section="Over tracks"),
 )  # fmt: skip
 
 
@@ -366,7 +366,7 @@ STUDY = Study(
         "best": ("simultaneous rank sets",),
     },
     compute=f"{HOME}.compute:compute",
-    figures=f"{HOME}.figures:FIGURES",
+    figures=f"{HOME}.page:FIGURES",
     sections=f"{HOME}.page:sections",
     track_section=f"{HOME}.page:track_section",
 )
