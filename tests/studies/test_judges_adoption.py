@@ -13,7 +13,7 @@ from irmeta.errors import UsageError
 from irmeta.rankings.derive.lists import rank_by_grades
 from irmeta.stats.judged_orders import Adoption, circular_effect
 from irmeta.studies.framework.study_results import StudyResults
-from irmeta.studies.original.judges.adoption import circularity
+from irmeta.studies.original.judges.labelled_lists import circularity
 from support.undrawn import draw_nothing
 from twins import judges as twin
 

@@ -18,9 +18,13 @@ from irmeta.errors import UsageError
 from irmeta.stats.filling import Effect, Orders, mapped_grades, mean_grades
 from irmeta.stats.judged_orders import Estimate
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.original.judges.adoption import ranked_docs
-from irmeta.studies.original.judges.holes import LabelledLists, PartialPools, hole_tables
 from irmeta.studies.original.judges.judged_track import JudgedTrack
+from irmeta.studies.original.judges.labelled_lists import (
+    LabelledLists,
+    PartialPools,
+    hole_tables,
+    ranked_docs,
+)
 from irmeta.studies.original.judges.study import JudgesOptions
 from support.undrawn import draw_nothing
 from twins import judges as twin

@@ -9,21 +9,19 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.special import stdtrit
 
 from irmeta.phrases import listed
 from irmeta.stats import judged_orders as orders
 from irmeta.stats.judged_orders import Estimate
 from irmeta.stats.label_agreement import (
-    AgreementOptions,
-    LabelPairs,
     alternative_annotator_test,
     expected_ndcg,
     query_intervals,
 )
 from irmeta.stats.orders import kendall_tau_b
 from irmeta.stats.resampling import draw_counts
-from irmeta.studies.original.judges.judged_track import JudgedTrack
+from irmeta.studies.framework.study import with_limits
+from irmeta.studies.original.judges.judged_track import JudgedTrack, comparison, t_margin
 
 Row = dict[str, Any]
 _BOTH = ["query", "doc"]
@@ -94,31 +92,21 @@ class ComparedSets:
 
     def kappas(self, one: str, other: str) -> np.ndarray:
         """Return Cohen's kappa of relevance of two sets: of all queries, then of each draw."""
-        pairs = self._pairs(one, other)
+        pairs = self.judged.label_pairs(one, other, self.docs)
         tables = self.counts @ pairs.tables.reshape(len(pairs.tables), -1)
         levels = pairs.tables.shape[1:]
         return pairs.coefficients(tables.reshape(-1, *levels))["kappa_binary"]
 
     def kappa_row(self, one: str, other: str) -> Row:
         """Return kappa of relevance with its interval, and of grades (NaN: other scales)."""
-        pairs = self._pairs(one, other)
+        pairs = self.judged.label_pairs(one, other, self.docs)
         intervals = query_intervals(
             pairs.tables, pairs.coefficients, self.judged.options.resamples, pairs.options.seed
         )
-        low, high = intervals["kappa_binary"]
         values = pairs.coefficients(pairs.tables.sum(axis=0)[None])
         kappa, of_grades = (float(values[name][0]) for name in ("kappa_binary", "kappa"))
-        return {"kappa": kappa, "kappa_low": low, "kappa_high": high, "kappa_grades": of_grades}
-
-    def _pairs(self, one: str, other: str) -> LabelPairs:
-        judged, options = self.judged, self.judged.options
-        how = AgreementOptions(
-            options.same_scale, options.raw, options.resamples, np.random.SeedSequence(options.seed)
-        )
-        first, second = (
-            judged.labels[name].join(self.docs, on=_BOTH, how="semi") for name in (one, other)
-        )
-        return LabelPairs(first, second, judged.rels[one], judged.rels[other], how)
+        limits = with_limits("kappa", (kappa, *intervals["kappa_binary"]))
+        return {**limits, "kappa_grades": of_grades}
 
 
 def _ceiling(judged: JudgedTrack) -> Iterator[Row]:
@@ -150,9 +138,7 @@ def _ceiling(judged: JudgedTrack) -> Iterator[Row]:
                 "labelled": ", ".join(
                     f"{grade:g}: {share:.0%}" for grade, share in shares.sort("grade").rows()
                 ),
-                "tau": tau.value,
-                "tau_low": tau.low,
-                "tau_high": tau.high,
+                **with_limits("tau", (tau.value, tau.low, tau.high)),
                 **compared.kappa_row(name, person),
             }
             for what, of_pair in (("tau", compared.taus), ("kappa", compared.kappas)):
@@ -161,14 +147,10 @@ def _ceiling(judged: JudgedTrack) -> Iterator[Row]:
                     mean = np.mean([of_pair(colleague, person) for colleague in beside], axis=0)
                     people, gaps = float(mean[0]), of_pair(name, person) - mean
                     difference = Estimate.of(float(gaps[0]), gaps[1:])
-                is_above, is_below = difference.low > 0, difference.high < 0
-                word = "higher" if is_above else "lower" if is_below else "not distinguishable"
                 row |= {
                     f"{what}_people": people,
-                    f"{what}_difference": difference.value,
-                    f"{what}_difference_low": difference.low,
-                    f"{what}_difference_high": difference.high,
-                    f"{what}_beside": None if np.isnan(difference.low) else word,
+                    **with_limits(f"{what}_difference", difference),
+                    f"{what}_beside": comparison(difference.low, difference.high),
                 }
             yield row
 
@@ -209,10 +191,8 @@ def _rankers(judged: JudgedTrack) -> Iterator[Row]:
 
 def _mean_of(name: str, values: np.ndarray) -> Row:
     """Return the mean over queries with its 95 % interval by Student's t."""
-    mean, reach = float(values.mean()), np.nan
-    if len(values) > 1:
-        reach = float(stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values)))
-    return {name: mean, f"{name}_low": mean - reach, f"{name}_high": mean + reach}
+    mean, margin = float(values.mean()), t_margin(values)
+    return with_limits(name, (mean, mean - margin, mean + margin))
 
 
 def _annotators(judged: JudgedTrack, epsilon: float) -> Iterator[Row]:
@@ -224,11 +204,7 @@ def _annotators(judged: JudgedTrack, epsilon: float) -> Iterator[Row]:
     for name in judges:
         docs = judged.labels[name].select(_BOTH)
         query = docs["query"].rank("dense").to_numpy().astype(np.int64)
-        scale = LabelPairs(
-            judged.labels[judged.reference], judged.labels[name], 1.0, 1.0,
-            AgreementOptions(judged.options.same_scale, judged.options.raw, 2,
-                             np.random.SeedSequence(0)),
-        )  # fmt: skip
+        is_comparable = judged.label_pairs(judged.reference, name).is_comparable
         labels = np.stack(
             [
                 docs.join(judged.labels[rater], on=_BOTH, how="left", maintain_order="left")[
@@ -239,7 +215,7 @@ def _annotators(judged: JudgedTrack, epsilon: float) -> Iterator[Row]:
                 for rater in (name, *people)
             ]
         )
-        if not scale.is_comparable:
+        if not is_comparable:
             rels = np.array([judged.rels[rater] for rater in (name, *people)])[:, None]
             labels = np.where(np.isnan(labels), np.nan, labels >= rels)
         test = alternative_annotator_test(
@@ -247,7 +223,7 @@ def _annotators(judged: JudgedTrack, epsilon: float) -> Iterator[Row]:
         )
         yield {
             "judge": name,
-            "labels": "grades" if scale.is_comparable else "relevance",
+            "labels": "grades" if is_comparable else "relevance",
             "people": len(people),
             "epsilon": epsilon,
             **test._asdict(),

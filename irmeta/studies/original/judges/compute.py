@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.special import stdtrit
 
 from irmeta.equality import TIE
 from irmeta.errors import UsageError
@@ -33,20 +32,24 @@ from irmeta.stats.judged_orders import (
     order_loss,
     split_taus,
 )
-from irmeta.stats.label_agreement import AgreementOptions, LabelPairs
 from irmeta.stats.mixed_judgments import least_labelled, mixtures
 from irmeta.stats.orders import kendall_tau_b, rank_rows, round_means
 from irmeta.stats.paired import paired_differences, significant_signs, upper_values
 from irmeta.stats.pairs import Pairs, pairwise
 from irmeta.stats.prediction_powered import LEAST_LABELLED, correction_gain
 from irmeta.stats.resampling import draw_query_sets
-from irmeta.studies.framework.study import TableRows
+from irmeta.studies.framework.study import TableRows, with_limits
 from irmeta.studies.framework.track_view import TrackView
-from irmeta.studies.original.judges.adoption import adoption_tables, ranked_docs
 from irmeta.studies.original.judges.ceiling import ceiling_tables
 from irmeta.studies.original.judges.families import family_tables
-from irmeta.studies.original.judges.holes import hole_tables
-from irmeta.studies.original.judges.judged_track import Judged, JudgedTrack, Sides, common_names
+from irmeta.studies.original.judges.judged_track import (
+    Judged,
+    JudgedTrack,
+    Sides,
+    common_names,
+    t_margin,
+)
+from irmeta.studies.original.judges.labelled_lists import adoption_tables, hole_tables, ranked_docs
 from irmeta.studies.original.judges.replicates import judge_faults, replicate_tables
 from irmeta.studies.original.judges.study import (
     HALVED,
@@ -71,6 +74,8 @@ DRAWS = 5
 """Resamples of the queries for each resample that is split, which is slow."""
 COMPARED = (5, 10, 20)
 """Numbers of best systems of the table `leaderboards`."""
+COUNTED = ("kept", "reversed", "lost", "new", "new_agree", "neither", "survived", "false")
+"""Columns of the table `conclusions` that count pairs of systems."""
 Halves = dict[str, float | None]
 NOT_HALVED: Halves = {"survived_halves": None, "false_halves": None}
 NO_LIMITS: Halves = {"survived_low": None, "survived_high": None}
@@ -107,23 +112,10 @@ def judges(judged: JudgedTrack) -> Iterator[Row]:
         }
 
 
-def pairs_of(judged: JudgedTrack) -> dict[str, LabelPairs]:
-    """Return the labels that the reference and each judge have in common, by judge."""
-    chosen = judged.options
-    options = AgreementOptions(
-        chosen.same_scale, chosen.raw, chosen.resamples, np.random.SeedSequence(chosen.seed)
-    )
-    reference = judged.labels[judged.reference]
-    rel = judged.rels[judged.reference]
-    return {
-        name: LabelPairs(reference, judged.labels[name], rel, judged.rels[name], options)
-        for name in judged.judges
-    }
-
-
 def agreement(judged: JudgedTrack) -> Iterator[tuple[str, Any]]:
     """Yield the tables `agreement`, `agreement_by_query` and `confusion`."""
-    for name, pairs in pairs_of(judged).items():
+    for name in judged.judges:
+        pairs = judged.label_pairs(judged.reference, name)
         yield "agreement", [{"judge": name, **pairs.row()}]
         judge = pl.lit(name, pl.String).alias("judge")
         yield "agreement_by_query", pairs.by_query().select(judge, pl.all())
@@ -169,9 +161,7 @@ def leaderboards(judged: Judged) -> Iterator[Row]:
                 "undefined": sides.undefined,
                 **correlated(correlations, resampled if queries > 1 else {}),
                 **_by_query(*sides.values),
-                "tau_many": many.value,
-                "tau_many_low": many.low,
-                "tau_many_high": many.high,
+                **with_limits("tau_many", (many.value, many.low, many.high)),
                 **_places(reference[0], judge[0], systems),
                 "mean_reference": float(reference.mean()) * sides.direction,
                 "mean_judge": float(judge.mean()) * sides.direction,
@@ -184,7 +174,7 @@ def correlated(correlations: dict[str, np.ndarray], resampled: Mapping[str, np.n
     for name, limits in orders.LIMITS.items():
         draws = resampled.get(name, np.empty(0))
         interval = orders.around_estimate(float(correlations[name][0]), draws, limits)
-        row |= {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
+        row |= with_limits(name, (interval.value, interval.low, interval.high))
         if name == "tau_b":
             row |= {"sd": interval.sd, "drawn": interval.drawn}
     return row
@@ -195,26 +185,21 @@ def _by_query(reference: np.ndarray, judge: np.ndarray) -> Row:
     taus = kendall_tau_b(round_means(reference), round_means(judge), True)
     taus = taus[~np.isnan(taus)]
     mean = float(taus.mean()) if len(taus) else np.nan
-    margin = np.nan
-    if len(taus) > 1:
-        margin = float(stdtrit(len(taus) - 1, 0.975) * taus.std(ddof=1) / np.sqrt(len(taus)))
-    low, high = max(mean - margin, -1.0), min(mean + margin, 1.0)
-    return {"tau_by_query": mean, "tau_by_query_low": low, "tau_by_query_high": high}
+    margin = t_margin(taus)
+    return with_limits("tau_by_query", (mean, max(mean - margin, -1.0), min(mean + margin, 1.0)))
 
 
 def win_rate_fits(judged: Judged) -> dict[tuple[str, str], Decisiveness]:
     """Fit the win rates of each judge by each measure, by judge and measure."""
     options = judged.options
+    few = max(2, options.resamples // DRAWS)
     return {
-        (sides.judge, scores.measure): decisiveness(
+        (sides.judge, measure): decisiveness(
             *sides.values,
-            draws_of(len(sides.queries), options.resamples, options.seed)[
-                : max(2, options.resamples // DRAWS)
-            ],
+            draws_of(len(sides.queries), options.resamples, options.seed)[:few],
             (float(sides.reference.tolerances.max()), float(sides.judged.tolerances.max())),
         )
-        for scores in judged.scores.measures
-        for sides in scores.sides
+        for measure, sides in judged.sides
     }
 
 
@@ -223,20 +208,17 @@ def decisiveness_rows(
 ) -> Iterator[Row]:
     """Yield the rows of the table `decisiveness`."""
     systems = judged.scores.systems
-    for scores in judged.scores.measures:
-        for sides in scores.sides:
-            fit = fits[sides.judge, scores.measure]
-            yield {
-                "judge": sides.judge,
-                "measure": scores.measure,
-                "queries": len(sides.queries),
-                "decisiveness": fit.shape,
-                "decisiveness_low": fit.low,
-                "decisiveness_high": fit.high,
-                "bias_spread": fit.spread,
-                "most_raised": systems[int(fit.biases[0].argmax())],
-                "most_lowered": systems[int(fit.biases[0].argmin())],
-            }
+    for measure, sides in judged.sides:
+        fit = fits[sides.judge, measure]
+        yield {
+            "judge": sides.judge,
+            "measure": measure,
+            "queries": len(sides.queries),
+            **with_limits("decisiveness", (fit.shape, fit.low, fit.high)),
+            "bias_spread": fit.spread,
+            "most_raised": systems[int(fit.biases[0].argmax())],
+            "most_lowered": systems[int(fit.biases[0].argmin())],
+        }
 
 
 def _places(reference: np.ndarray, judge: np.ndarray, systems: tuple[str, ...]) -> Row:
@@ -264,28 +246,27 @@ def _places(reference: np.ndarray, judge: np.ndarray, systems: tuple[str, ...]) 
 def query_noise(judged: Judged) -> Iterator[Row]:
     """Yield the rows of the table `query_noise`."""
     options = judged.options
-    for scores in judged.scores.measures:
-        for sides in scores.sides:
-            queries = len(sides.queries)
-            if queries < 2:
-                continue
-            halves = orders.half_weights(splits_of(queries, options.splits, options.seed), queries)
-            taus = split_taus(*sides.values, halves)
-            draws = max(2, options.resamples // DRAWS)
-            loss = order_loss(*sides.values, taus, draws, options.seed)
-            yield {
-                "judge": sides.judge,
-                "measure": scores.measure,
-                "queries": queries,
-                "splits": options.splits,
-                **spread("tau_reference", taus.people),
-                **spread("tau_judge", taus.judge),
-                "difference": loss.difference,
-                "error": loss.error,
-                "difference_low": loss.low,
-                "least_loss": loss.least,
-                "orders_as": loss.as_people(options.margin),
-            }
+    for measure, sides in judged.sides:
+        queries = len(sides.queries)
+        if queries < 2:
+            continue
+        halves = orders.half_weights(splits_of(queries, options.splits, options.seed), queries)
+        taus = split_taus(*sides.values, halves)
+        draws = max(2, options.resamples // DRAWS)
+        loss = order_loss(*sides.values, taus, draws, options.seed)
+        yield {
+            "judge": sides.judge,
+            "measure": measure,
+            "queries": queries,
+            "splits": options.splits,
+            **spread("tau_reference", taus.people),
+            **spread("tau_judge", taus.judge),
+            "difference": loss.difference,
+            "error": loss.error,
+            "difference_low": loss.low,
+            "least_loss": loss.least,
+            "orders_as": loss.as_people(options.margin),
+        }
 
 
 def spread(name: str, values: np.ndarray) -> Row:
@@ -294,18 +275,11 @@ def spread(name: str, values: np.ndarray) -> Row:
     statistics = [np.nan] * 3
     if len(defined):
         statistics = [float(defined.mean()), *map(float, np.quantile(defined, (0.025, 0.975)))]
-    return dict(zip((name, f"{name}_low", f"{name}_high"), statistics, strict=True))
+    return with_limits(name, statistics)
 
 
-def queries(judged: Judged) -> Iterator[Row]:
-    """Yield the rows of the table `queries`."""
-    for scores in judged.scores.measures:
-        for sides in scores.sides:
-            yield from _queries(scores.measure, sides, judged.options.alpha)
-
-
-def _queries(measure: str, sides: Sides, alpha: float) -> Iterator[Row]:
-    """Yield the rows of one judge and measure."""
+def single_queries(measure: str, sides: Sides, alpha: float) -> Iterator[Row]:
+    """Yield the rows of the table `single_queries` of one judge and measure."""
     reference, values = sides.values
     queries = len(reference)
     weights = 1.0 - np.eye(queries)
@@ -337,49 +311,51 @@ def _queries(measure: str, sides: Sides, alpha: float) -> Iterator[Row]:
 def top(judged: Judged) -> Iterator[Row]:
     """Yield the rows of the table `top`."""
     systems, options = judged.scores.systems, judged.options
-    for scores in judged.scores.measures:
-        for sides in scores.sides:
-            every = orders.whole(len(sides.queries))
-            reference, means = (orders.means_of(side, every)[0] for side in sides.values)
-            order = np.lexsort((np.arange(len(means)), -means))
-            draws = draws_of(len(sides.queries), options.resamples, options.seed)
-            drawn = [orders.means_of(side, draws) for side in sides.values]
-            for size in (size for size in SIZES if size <= len(systems)):
-                best, regret = orders.regret_of_best(reference, means, size)
-                chosen = np.flatnonzero(orders.shares_of_best(means, size) > 0)
-                first = np.flatnonzero(orders.shares_of_best(reference, size) > 0)
-                tau = float(kendall_tau_b(reference[None, first], means[None, first], True)[0])
-                taus = kendall_tau_b(drawn[0][:, first], drawn[1][:, first], True)
-                limits = orders.around_estimate(tau, taus if len(sides.queries) > 1 else taus[:0])
-                yield {
-                    "judge": sides.judge,
-                    "measure": scores.measure,
-                    "size": size,
-                    "best": best * sides.direction,
-                    "regret": regret,
-                    "common": orders.common_best(reference, means, size),
-                    "chosen": ", ".join(systems[i] for i in order[: len(chosen)]),
-                    "tau_first": tau,
-                    "tau_first_low": limits.low,
-                    "tau_first_high": limits.high,
-                }
+    for measure, sides in judged.sides:
+        every = orders.whole(len(sides.queries))
+        reference, means = (orders.means_of(side, every)[0] for side in sides.values)
+        order = np.lexsort((np.arange(len(means)), -means))
+        draws = draws_of(len(sides.queries), options.resamples, options.seed)
+        drawn = [orders.means_of(side, draws) for side in sides.values]
+        for size in (size for size in SIZES if size <= len(systems)):
+            best, regret = orders.regret_of_best(reference, means, size)
+            chosen = np.flatnonzero(orders.shares_of_best(means, size) > 0)
+            first = np.flatnonzero(orders.shares_of_best(reference, size) > 0)
+            tau = float(kendall_tau_b(reference[None, first], means[None, first], True)[0])
+            taus = kendall_tau_b(drawn[0][:, first], drawn[1][:, first], True)
+            limits = orders.around_estimate(tau, taus if len(sides.queries) > 1 else taus[:0])
+            yield {
+                "judge": sides.judge,
+                "measure": measure,
+                "size": size,
+                "best": best * sides.direction,
+                "regret": regret,
+                "common": orders.common_best(reference, means, size),
+                "chosen": ", ".join(systems[i] for i in order[: len(chosen)]),
+                **with_limits("tau_first", (tau, limits.low, limits.high)),
+            }
 
 
 def conclusions(judged: Judged) -> Iterator[Row]:
     """Yield the rows of the table `conclusions`."""
+    alpha = judged.options.alpha
     for scores in judged.scores.measures:
         for reference, judges in scores.by_queries:
             halves = _halves(judged, reference)
             limits = {judge: _limits(judged, reference, values) for judge, values in judges.items()}
             for test in judged.options.run_tests:
                 tested = _tested(judged, reference, test)
+                signs = pair_signs(tested.better(alpha))
+                difference = upper_values(tested.difference) * tested.direction
                 for judge, values in judges.items():
+                    of_judge = pair_signs(_tested(judged, values, test).better(alpha))
+                    counts = count_conclusions(signs, of_judge, difference)
                     yield {
                         "judge": judge,
                         "measure": scores.measure,
                         "test": test.name,
                         "queries": len(reference.queries),
-                        **_counted(judged, tested, _tested(judged, values, test)),
+                        **{name: getattr(counts, name) for name in COUNTED},
                         **(limits[judge] if test.name == INTERVAL_TEST else NO_LIMITS),
                         **halves.get(test.name, NOT_HALVED),
                     }
@@ -394,13 +370,6 @@ def _tested(judged: Judged, values: Matrix, test: Test) -> Pairs:
         resamples=judged.options.resamples,
         rng=judged.options.seed,
     )
-
-
-def _counted(judged: Judged, own: Pairs, other: Pairs) -> Row:
-    signs, judge = (pair_signs(pairs.better(judged.options.alpha)) for pairs in (own, other))
-    counts = count_conclusions(signs, judge, upper_values(own.difference) * own.direction)
-    columns = ("kept", "reversed", "lost", "new", "new_agree", "neither", "survived", "false")
-    return {name: getattr(counts, name) for name in columns}
 
 
 def _halves(judged: Judged, reference: Matrix) -> dict[str, Halves]:
@@ -458,26 +427,24 @@ def systems_tables(
     fits: Mapping[tuple[str, str], Decisiveness],
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the table `systems`, from the tests of bias, facts of systems, and win rates."""
-    spans = ("bias_win", "bias_win_low", "bias_win_high")
-    for scores in judged.scores.measures:
-        for sides in scores.sides:
-            key = {"judge": pl.lit(sides.judge), "measure": pl.lit(scores.measure)}
-            biases = dict(zip(spans, fits[sides.judge, scores.measure].biases, strict=True))
-            of_systems = pl.DataFrame(
-                {"system": pl.Series(judged.scores.systems, dtype=pl.String), **biases}
-            )
-            placed = _placed(sides.reference, sides.judged).join(facts, on="system")
-            placed = placed.join(of_systems, on="system", maintain_order="left")
-            placed = placed.with_columns(**key).join(
-                tested, on=["judge", "measure", "system"], how="left", maintain_order="left"
-            )
-            reals = [name for name in TESTED if name != "flagged"]
-            yield (
-                "systems",
-                placed.with_columns(
-                    pl.col(reals).fill_null(float("nan")), pl.col("flagged").fill_null(False)
-                ),
-            )
+    reals = [name for name in TESTED if name != "flagged"]
+    for measure, sides in judged.sides:
+        key = {"judge": pl.lit(sides.judge), "measure": pl.lit(measure)}
+        biases = with_limits("bias_win", fits[sides.judge, measure].biases)
+        systems = pl.Series(judged.scores.systems, dtype=pl.String)
+        placed = _placed(sides.reference, sides.judged).join(facts, on="system")
+        placed = placed.join(
+            pl.DataFrame({"system": systems, **biases}), on="system", maintain_order="left"
+        )
+        placed = placed.with_columns(**key).join(
+            tested, on=["judge", "measure", "system"], how="left", maintain_order="left"
+        )
+        yield (
+            "systems",
+            placed.with_columns(
+                pl.col(reals).fill_null(float("nan")), pl.col("flagged").fill_null(False)
+            ),
+        )
 
 
 def bias_of(judged: JudgedTrack) -> JudgeBias:
@@ -636,11 +603,13 @@ def rows_of_values(
     judged: Judged, fits: Mapping[tuple[str, str], Decisiveness]
 ) -> dict[str, list[Row]]:
     """Return the rows of the tables that need only values, by table."""
+    alpha = judged.options.alpha
+    by_query = (single_queries(measure, sides, alpha) for measure, sides in judged.sides)
     return {
         "leaderboards": list(leaderboards(judged)),
         "decisiveness": list(decisiveness_rows(judged, fits)),
         "query_noise": list(query_noise(judged)),
         "conclusions": list(conclusions(judged)),
-        "single_queries": list(queries(judged)),
+        "single_queries": list(chain.from_iterable(by_query)),
         "top": list(top(judged)),
     }

@@ -10,10 +10,8 @@ import polars as pl
 
 from irmeta.delimited import read_cells
 from irmeta.errors import DataError, UsageError, did_you_mean, first_few
-from irmeta.measures.drawn_labels import is_doc_sum, permuted_means
-from irmeta.measures.names import parse_measures
+from irmeta.measures.drawn_labels import permuted_means
 from irmeta.phrases import listed
-from irmeta.preferences.registry import is_preference
 from irmeta.stats.bias import Families, family_bias
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.judges.judged_track import JudgedTrack, of_shared_pairs
@@ -67,7 +65,7 @@ def family_tables(judged: JudgedTrack) -> Iterator[tuple[str, pl.DataFrame]]:
     options, measure, track = judged.options, judged.options.measures[0], judged.track
     if options.families is None:
         return
-    if is_preference(measure) or not is_doc_sum(parse_measures(measure)[0]):
+    if not judged.is_by_doc_sum:
         raise UsageError(f"families: {measure} is no sum over docs: let nDCG or AP be the first.")
     families = read_families(options.families, track)
     shared = judged.on_shared_pairs(judged.judges)

@@ -11,14 +11,17 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from scipy.special import stdtrit
 
 from irmeta.errors import DataError, EmptyFileError, UsageError, did_you_mean, printable
 from irmeta.locations import location
+from irmeta.measures.drawn_labels import is_doc_sum
 from irmeta.measures.names import parse_measures
 from irmeta.phrases import count, listed
 from irmeta.policies import columns_by_key
 from irmeta.preferences.registry import is_preference
 from irmeta.results.matrix import Matrix, holds_values
+from irmeta.stats.label_agreement import AgreementOptions, LabelPairs
 from irmeta.stats.tables import is_measure
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.judges.study import JudgesOptions as Options
@@ -45,6 +48,13 @@ class Judged(ABC):
     @abstractmethod
     def scores(self) -> TrackScores:
         """Values of all systems by all sets."""
+
+    @property
+    def sides(self) -> Iterator[tuple[str, Sides]]:
+        """Each measure, with its values by the reference and by each judge on shared queries."""
+        return (
+            (scores.measure, sides) for scores in self.scores.measures for sides in scores.sides
+        )
 
 
 Labels = dict[str, pl.DataFrame]
@@ -114,6 +124,21 @@ class JudgedTrack(Judged):
     def scores(self) -> TrackScores:
         """Values of all systems by all sets."""
         return TrackScores.of(self)
+
+    @property
+    def is_by_doc_sum(self) -> bool:
+        """Whether the first measure is a sum over docs, of which many draws take little time."""
+        measure = self.options.measures[0]
+        return not is_preference(measure) and is_doc_sum(parse_measures(measure)[0])
+
+    def label_pairs(self, first: str, second: str, docs: pl.DataFrame | None = None) -> LabelPairs:
+        """Return the labels of the docs that two sets judged, of these docs if they are given."""
+        options, seed = self.options, np.random.SeedSequence(self.options.seed)
+        how = AgreementOptions(options.same_scale, options.raw, options.resamples, seed)
+        labels = [self.labels[name] for name in (first, second)]
+        if docs is not None:
+            labels = [rows.join(docs, on=_BOTH, how="semi") for rows in labels]
+        return LabelPairs(labels[0], labels[1], self.rels[first], self.rels[second], how)
 
     def on_shared_pairs(self, judges: Iterable[str]) -> JudgedTrack:
         """Return the track on the pairs of query and doc that the reference and judges all have.
@@ -264,6 +289,20 @@ def common_docs(reference: pl.DataFrame, judge: pl.DataFrame) -> tuple[pl.DataFr
         reference.join(judge, on=keys, how="semi", maintain_order="left"),
         judge.join(reference, on=keys, how="semi", maintain_order="left"),
     )
+
+
+def t_margin(values: np.ndarray) -> float:
+    """Return half the width of the 95 % interval of a mean by Student's t; NaN: one value."""
+    if len(values) < 2:
+        return np.nan
+    return float(stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def comparison(low: float, high: float) -> str | None:
+    """Describe a difference by its interval; None: undefined."""
+    if np.isnan(low):
+        return None
+    return "higher" if low > 0 else "lower" if high < 0 else "not distinguishable"
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,15 @@ from irmeta.phrases import count
 from irmeta.results.matrix import Matrix
 from irmeta.stats import judged_orders as orders
 from irmeta.stats.generalizability import crossed_components
-from irmeta.stats.label_agreement import AgreementOptions, LabelPairs
 from irmeta.stats.orders import kendall_tau_b, rank_rows, round_means
 from irmeta.stats.replicates import FacetStudy, facet_study
+from irmeta.studies.framework.study import with_limits
 from irmeta.studies.original.judges.judged_track import (
     EMPTY_FILE,
     Judged,
     JudgedTrack,
     Sides,
+    comparison,
     of_shared_pairs,
 )
 from irmeta.studies.original.judges.verdicts import (
@@ -160,11 +161,8 @@ def _shared_sides(judged: Judged, judges: Sequence[str]) -> tuple[dict[str, Side
         scores = pairs.scores
         every = dict(zip(judges, (scores.measures[0].every[n] for n in sets), strict=True))
         unjudged = scores.unjudged(reference, every[judges[0]].queries)
-        how = AgreementOptions(judged.options.same_scale, judged.options.raw, 2,
-                               np.random.SeedSequence(0))  # fmt: skip
         for judge, name in zip(judges, sets, strict=True):
-            labels = LabelPairs(pairs.labels[reference], pairs.labels[name],
-                                pairs.rels[reference], pairs.rels[name], how)  # fmt: skip
+            labels = pairs.label_pairs(reference, name)
             total = labels.tables.sum(axis=0)[None]
             kappas[judge] = float(labels.coefficients(total)["kappa_binary"][0])
     queries = set.intersection(*(set(every[judge].queries) for judge in judges))
@@ -291,13 +289,12 @@ def _compared(replicates: Replicates, sides: Mapping[str, Sides]) -> Iterator[Ro
             means.append((of_model * weights).sum(axis=0))
         gaps = means[0] - means[1]
         gap = orders.around_estimate(float(gaps[0]), gaps[1:], (-2.0, 2.0))
-        word = "higher" if gap.low > 0 else "lower" if gap.high < 0 else "not distinguishable"
         yield {
             "model": first, "other_model": second, "queries": queries,
             "replicates": len(shared) or None, "tau": float(means[0][0]),
-            "tau_other": float(means[1][0]), "difference": gap.value,
-            "difference_low": gap.low, "difference_high": gap.high,
-            "verdict": None if np.isnan(gap.low) else word,
+            "tau_other": float(means[1][0]),
+            **with_limits("difference", (gap.value, gap.low, gap.high)),
+            "verdict": comparison(gap.low, gap.high),
         }  # fmt: skip
 
 

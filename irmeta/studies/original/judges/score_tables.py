@@ -477,10 +477,9 @@ def means_of_few(judged: JudgedTables) -> Iterator[Row]:
         *("system", "labelled", "unlabelled", "mean_reference", "mean_judge", "estimate"),
         *("low", "high", "weight", "equivalent"),
     )
-    for scores in judged.scores.measures:
-        for sides in scores.sides:
-            values = judged.completed[sides.judge, scores.measure]
-            if LEAST_LABELLED <= len(sides.queries) < len(values.queries):
-                corrected = corrected_means(sides.reference, values).select(columns)
-                key = {"judge": sides.judge, "measure": scores.measure}
-                yield from ({**key, **row} for row in corrected.iter_rows(named=True))
+    for measure, sides in judged.sides:
+        values = judged.completed[sides.judge, measure]
+        if LEAST_LABELLED <= len(sides.queries) < len(values.queries):
+            corrected = corrected_means(sides.reference, values).select(columns)
+            key = {"judge": sides.judge, "measure": measure}
+            yield from ({**key, **row} for row in corrected.iter_rows(named=True))

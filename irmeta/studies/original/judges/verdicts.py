@@ -13,8 +13,8 @@ from irmeta.delimited import read_cells
 from irmeta.errors import DataError, UsageError, did_you_mean
 from irmeta.phrases import count, listed
 from irmeta.studies.framework.study import Tables
-from irmeta.studies.original.judges.adoption import circularity
 from irmeta.studies.original.judges.judged_track import Judged, JudgedTrack, common_names
+from irmeta.studies.original.judges.labelled_lists import circularity
 from irmeta.studies.original.judges.study import JudgesOptions as Options
 
 Row = dict[str, Any]
