@@ -315,9 +315,14 @@ def read_printed(package: str) -> tuple[dict[str, str], ...]:
     return tuple(csv.DictReader(lines))
 
 
-def read_notes(package: str) -> dict[str, list[str]]:
-    """Return the notes of ``paper_notes.toml`` in a study's package, by the name of their list."""
-    return tomllib.loads(files(package).joinpath("paper_notes.toml").read_text(encoding="utf-8"))
+def read_notes(package: str, file: str = "paper_notes.toml") -> dict[str, list[str]]:
+    """Return the texts of a TOML file in a study's package, by the name of their list."""
+    return tomllib.loads(files(package).joinpath(file).read_text(encoding="utf-8"))
+
+
+def filled(texts: Mapping[str, Sequence[str]], **places: Any) -> dict[str, list[str]]:
+    """Return texts with their places filled, which all have a value, e.g. ``{alpha:g}``."""
+    return {name: [text.format(**places) for text in of_name] for name, of_name in texts.items()}
 
 
 def values_of(rows: Sequence[dict[str, str]]) -> dict[tuple[str, ...], str]:

@@ -13,19 +13,18 @@ from irmeta.report.charts.heat import heat_map, lower_triangle
 from irmeta.report.charts.row_charts import rank_places, ranked
 from irmeta.report.figures import length_histogram, rarity_histogram
 from irmeta.studies.framework.study import Figure, Section, Show, Tables
-from irmeta.studies.reanalysis.study import OverviewOptions
 from irmeta.studies.reanalysis.study import OverviewOptions as Options
 
 HEADLINE = ("AP", "ASL(unretrieved=depth)", "ASL")
 DAGGERS = "\u2020: the system misses more relevant docs than the median system."
 
 
-def headline(options: OverviewOptions) -> list[str]:
+def headline(options: Options) -> list[str]:
     """Return the measures of the first table: AP and ASL, or the first requested measure."""
     return [m for m in HEADLINE if m in options.measures] or list(options.measures[:1])
 
 
-def sections(tables: Tables, options: OverviewOptions) -> Iterator[Section]:
+def sections(tables: Tables, options: Options) -> Iterator[Section]:
     """Yield the sections over tracks."""
     yield Section(
         "Best systems",
@@ -50,7 +49,7 @@ def sections(tables: Tables, options: OverviewOptions) -> Iterator[Section]:
         yield Section("Skipped runs", show=["skipped_runs"])
 
 
-def _short(tables: Tables, options: OverviewOptions) -> Iterator[str]:
+def _short(tables: Tables, options: Options) -> Iterator[str]:
     rows = tables["best_systems"].filter("short", pl.col("measure") == "ASL")
     if rows.height:
         yield (
@@ -60,7 +59,7 @@ def _short(tables: Tables, options: OverviewOptions) -> Iterator[str]:
         )
 
 
-def track_section(tables: Tables, options: OverviewOptions, track: str) -> Section:
+def track_section(tables: Tables, options: Options, track: str) -> Section:
     """Return the section of one track."""
     row = tables["tracks"].row(0, named=True)
     columns = ("measure", "system", "value", "missed", "second", "second_value", "median", "worst")

@@ -15,12 +15,14 @@ from irmeta.schema.columns import (
 )
 from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
 from irmeta.studies.original.judges.replicate_tables import (
-    DEVIATIONS as _DEVIATIONS,
+    DEVIATIONS,
+    JUDGE,
+    NONE,
+    QUERIES,
+    REPLICATE_TABLES,
+    real,
+    spanned,
 )
-from irmeta.studies.original.judges.replicate_tables import JUDGE, QUERIES, REPLICATE_TABLES
-from irmeta.studies.original.judges.replicate_tables import NONE as _NONE
-from irmeta.studies.original.judges.replicate_tables import real as _real
-from irmeta.studies.original.judges.replicate_tables import spanned as _spanned
 
 MEASURE = Column("name", "measure or preference; each set of labels has its own relevant grade")
 BY_MEASURE = {"track": TRACK, "judge": JUDGE, "measure": MEASURE}
@@ -28,7 +30,7 @@ TEST = Column("name", "test of the pairs of systems, and its correction")
 _SAID = "; null: nothing can be said"
 _95 = "its 95 % interval over queries"
 _QUANTILES = "the quantiles .025 and .975 over splits"
-_APART = f"{_DEVIATIONS}, whose resamples draw the queries of each side by themselves"
+_APART = f"{DEVIATIONS}, whose resamples draw the queries of each side by themselves"
 _PRINTED = ("kappa_binary", "kappa", "alpha_ordinal")
 """Coefficients in LaTeX."""
 _SHOWN = (*_PRINTED, "spearman", "kappa_quadratic", "ac2", "leniency")
@@ -55,17 +57,17 @@ _MEANINGS = {
 
 def _tested(of: str) -> dict[str, Column]:
     return {
-        "displacement": _real(f"mean {of} by the judge minus that by its permuted labels, turned "
-                              "where less is better; positive: too high; NaN: not tested",
-                              show="page"),
-        "contrast": _real("displacement minus that of all other systems; of all systems their "
-                          "displacement; NaN: not tested, or permuted labels do not change it"),
+        "displacement": real(f"mean {of} by the judge minus that by its permuted labels, turned "
+                             "where less is better; positive: too high; NaN: not tested",
+                             show="page"),
+        "contrast": real("displacement minus that of all other systems; of all systems their "
+                         "displacement; NaN: not tested, or permuted labels do not change it"),
         "sd": stored("real", "standard deviation of the contrast under permuted labels"),
         "z": Column("real", "contrast / sd", format=".1f", show="page"),
         "p": Column("real", "p, corrected for all judges, measures, systems, groups and types of "
                     "the track", format=".4f"),
         "flagged": Column("yes", "whether p is at most the significance level"),
-        "detectable": _real("contrast that is flagged with probability .8", show="page"),
+        "detectable": real("contrast that is flagged with probability .8", show="page"),
         "unjudged": percent("share of the first ten ranks without a label by the judge",
                             "unjudged@10"),
     }  # fmt: skip
@@ -73,12 +75,12 @@ def _tested(of: str) -> dict[str, Column]:
 
 def _correlated_values(show: Shown) -> dict[str, Column]:
     return {
-        **_spanned("tau_gap", "AP correlation of the judge's order, weighted by the gaps of the "
-                   f"reference's means; {_NONE}", _DEVIATIONS, "tau-GAP", show),
-        **_spanned("spearman", f"Spearman's rho; {_NONE}", _DEVIATIONS, "rho", show),
-        **_spanned("pearson", f"Pearson's correlation of the means; {_NONE}", _DEVIATIONS, "r",
-                   show),
-        **_spanned("rmse", "root mean squared difference of the means", _DEVIATIONS, "RMSE", show),
+        **spanned("tau_gap", "AP correlation of the judge's order, weighted by the gaps of the "
+                  f"reference's means; {NONE}", DEVIATIONS, "tau-GAP", show),
+        **spanned("spearman", f"Spearman's rho; {NONE}", DEVIATIONS, "rho", show),
+        **spanned("pearson", f"Pearson's correlation of the means; {NONE}", DEVIATIONS, "r",
+                  show),
+        **spanned("rmse", "root mean squared difference of the means", DEVIATIONS, "RMSE", show),
     }  # fmt: skip
 
 
@@ -100,7 +102,7 @@ def _coefficients() -> dict[str, Column]:
     for name in (*SCALE_FREE, *SAME_SCALE):
         span = (f"{name}_low", f"{name}_high")
         show: Shown = "all" if name in _PRINTED else "page" if name in _SHOWN else "none"
-        columns |= _spanned(name, "", _95) | {
+        columns |= spanned(name, "", _95) | {
             name: Column("real", _meaning(name), format=".3f", span=span, show=show)
         }
     return columns
@@ -157,16 +159,16 @@ TABLES = (
         "orders_as": Column("text", "whether the judge orders systems as well as the reference on "
                             "as many other queries does (see query_noise), worse, or cannot be "
                             "said; null: undefined", True, label="beside other queries"),
-        "least_loss": _real("least loss of tau-b beside other queries that the judge's queries "
-                            "show with power .8; NaN: undefined", "least loss", show="none"),
-        **_spanned("circular_effect", "tau-b if all systems re-rank by the reference's labels "
-                   "minus that if all re-rank by the judge's; NaN: undefined, or not computed",
-                   f"{_DEVIATIONS}, over queries", "circular effect", "none"),
+        "least_loss": real("least loss of tau-b beside other queries that the judge's queries "
+                           "show with power .8; NaN: undefined", "least loss", show="none"),
+        **spanned("circular_effect", "tau-b if all systems re-rank by the reference's labels "
+                  "minus that if all re-rank by the judge's; NaN: undefined, or not computed",
+                  f"{DEVIATIONS}, over queries", "circular effect", "none"),
         "circular": Column("text", "circular: the interval of the effect is above 0; less than "
                            "people: below; else not shown; null: undefined, or not computed. "
                            "Judges that know no system, but have few grades or much noise, may be "
                            "circular, too", True, label="circular"),
-        "tau_b": _real(f"Kendall's tau-b of the leaderboards; {_NONE}", "tau-b"),
+        "tau_b": real(f"Kendall's tau-b of the leaderboards; {NONE}", "tau-b"),
     }, caption="Verdicts on each judge: conclusions kept, bias, and queries still to label."),
     Table("judges", ("track", "judge"), {
         "track": TRACK,
@@ -178,7 +180,7 @@ TABLES = (
         "rel": Column("real", "least relevant grade", label="rel", format="g"),
         "relevant": Column("count", "relevant docs"),
         "grades": Column("count", "distinct grades"),
-        "mean_grade": _real("mean grade", "mean grade"),
+        "mean_grade": real("mean grade", "mean grade"),
         "unjudged": percent("mean share of unjudged docs in the first ten ranks of all systems",
                             "unjudged@10"),
         "common": Column("count", "docs that the reference judged too", label="in common"),
@@ -226,23 +228,23 @@ TABLES = (
         "queries": QUERIES,
         "undefined": Column("count", "of these, queries with an undefined value by the "
                             "judge, which counts 0", show="none"),
-        **_spanned("tau_b", f"Kendall's tau-b of the two leaderboards; {_NONE}",
-                   f"{_DEVIATIONS}, for tau-b on as many other queries", "tau-b"),
-        "sd": _real("standard deviation of tau-b over resamples of the queries; NaN: one query",
-                    "sd", show="page"),
-        "drawn": _real("mean tau-b over these resamples, which is biased downwards: a resample "
-                       "has fewer distinct queries", "resampled", show="page"),
-        **_spanned("tau_many", "tau-b that many queries would give, whose noise lowers tau-b; NaN: "
-                   "fewer than five queries or systems, or no differences of systems beyond noise",
-                   "95 % interval by inversion of a test", "tau-b of many queries"),
-        **_spanned("tau_ap", f"AP correlation of the judge's order as an estimate; {_NONE}",
-                   _DEVIATIONS, "tau-AP"),
-        **_spanned("tau_ap_judge", "AP correlation with the roles of both swapped",
-                   _DEVIATIONS, "tau-AP, swapped",
-                   "page"),
+        **spanned("tau_b", f"Kendall's tau-b of the two leaderboards; {NONE}",
+                  f"{DEVIATIONS}, for tau-b on as many other queries", "tau-b"),
+        "sd": real("standard deviation of tau-b over resamples of the queries; NaN: one query",
+                   "sd", show="page"),
+        "drawn": real("mean tau-b over these resamples, which is biased downwards: a resample "
+                      "has fewer distinct queries", "resampled", show="page"),
+        **spanned("tau_many", "tau-b that many queries would give, whose noise lowers tau-b; NaN: "
+                  "fewer than five queries or systems, or no differences of systems beyond noise",
+                  "95 % interval by inversion of a test", "tau-b of many queries"),
+        **spanned("tau_ap", f"AP correlation of the judge's order as an estimate; {NONE}",
+                  DEVIATIONS, "tau-AP"),
+        **spanned("tau_ap_judge", "AP correlation with the roles of both swapped",
+                  DEVIATIONS, "tau-AP, swapped",
+                  "page"),
         **_correlated_values("page"),
-        **_spanned("tau_by_query", "mean of tau-b on single queries, without queries on which all "
-                   "systems tie", "95 % interval by Student's t", "tau-b by query", "page"),
+        **spanned("tau_by_query", "mean of tau-b on single queries, without queries on which all "
+                  "systems tie", "95 % interval by Student's t", "tau-b by query", "page"),
         "best_reference": stored("name", "best system by the reference, the first of ties"),
         "best_judge": stored("name", "best system by the judge, the first of ties"),
         "same_best": Column("yes", "whether a system is best, or ties as best, by both",
@@ -261,13 +263,13 @@ TABLES = (
     Table("decisiveness", ("track", "judge", "measure"), {
         **BY_MEASURE,
         "queries": QUERIES,
-        **_spanned("decisiveness", "shape a of the distribution function of Beta(a, a) that maps "
-                   "win rates by the reference to those by the judge; above 1: the judge "
-                   "exaggerates differences of systems; NaN: undefined",
-                   "the estimate times exp(-+ 1.96 bootstrap standard deviations of log a)",
-                   "decisiveness"),
-        "bias_spread": _real("standard deviation over systems of the biases of win rates, which "
-                             "noise of the queries raises", "spread of bias"),
+        **spanned("decisiveness", "shape a of the distribution function of Beta(a, a) that maps "
+                  "win rates by the reference to those by the judge; above 1: the judge "
+                  "exaggerates differences of systems; NaN: undefined",
+                  "the estimate times exp(-+ 1.96 bootstrap standard deviations of log a)",
+                  "decisiveness"),
+        "bias_spread": real("standard deviation over systems of the biases of win rates, which "
+                            "noise of the queries raises", "spread of bias"),
         "most_raised": stored("name", "system with the greatest bias"),
         "most_lowered": stored("name", "system with the least bias"),
     }, caption="Decisiveness of judges, and the spread of their biases to systems.",
@@ -278,10 +280,10 @@ TABLES = (
         "category": Column("name", "model, prompt, method or repeat"),
         "value": Column("name", "value of the category"),
         "judges": Column("count", "judges of this value with a defined tau-b"),
-        "tau_b": _real("mean of their tau-b", "tau-b"),
-        "tau_least": _real("least tau-b", "least"),
-        "tau_greatest": _real("greatest tau-b", "greatest"),
-        **{name: _real(f"mean {label}", label) for name, label in (
+        "tau_b": real("mean of their tau-b", "tau-b"),
+        "tau_least": real("least tau-b", "least"),
+        "tau_greatest": real("greatest tau-b", "greatest"),
+        **{name: real(f"mean {label}", label) for name, label in (
             ("tau_ap", "tau-AP"), ("tau_gap", "tau-GAP"), ("spearman", "rho"), ("rmse", "RMSE"),
             ("tau_by_query", "tau-b by query"))},
     }, caption="Means over the judges of each category.", only_filled=True),
@@ -306,16 +308,16 @@ TABLES = (
         "queries_judge": Column("count", "queries of the judge", label="judge's queries"),
         "shared": Column("count", "queries of both"),
         "systems": Column("count", "systems of both"),
-        **_spanned("tau_b", "Kendall's tau-b of the two leaderboards, of other queries each; "
-                   f"{_NONE}", _APART, "tau-b"),
-        **_spanned("tau_ap", f"AP correlation of the judge's order as an estimate; {_NONE}",
-                   _APART, "tau-AP"),
-        **_spanned("tau_ap_judge", "AP correlation with the roles of both swapped", _APART,
-                   "tau-AP, swapped", "page"),
+        **spanned("tau_b", "Kendall's tau-b of the two leaderboards, of other queries each; "
+                  f"{NONE}", _APART, "tau-b"),
+        **spanned("tau_ap", f"AP correlation of the judge's order as an estimate; {NONE}",
+                  _APART, "tau-AP"),
+        **spanned("tau_ap_judge", "AP correlation with the roles of both swapped", _APART,
+                  "tau-AP, swapped", "page"),
         **_correlated_values("page"),
-        **_spanned("tau_halves", "mean tau-b of the reference on two halves of its queries: a "
-                   "lower bound of tau-b of the reference on as many other queries, since halves "
-                   "have fewer", _QUANTILES, "halves of the reference"),
+        **spanned("tau_halves", "mean tau-b of the reference on two halves of its queries: a "
+                  "lower bound of tau-b of the reference on as many other queries, since halves "
+                  "have fewer", _QUANTILES, "halves of the reference"),
         "splits": stored("count", "random splits of the queries in halves"),
     }, caption="Judges without a query of the reference: orders of other queries by another judge.",
        only_filled=True),
@@ -329,7 +331,7 @@ TABLES = (
         "estimate": measured("prediction-powered mean (PPI++)", span=("low", "high")),
         "low": stored("real", "lower limit of its 95 % interval"),
         "high": stored("real", "upper limit"),
-        "weight": _real("weight of the judge, from 0 to 1", "weight"),
+        "weight": real("weight of the judge, from 0 to 1", "weight"),
         "equivalent": Column("real", "queries of the reference that give an interval of this width",
                              format=".1f"),
     }, caption="Prediction-powered means: values of the reference on some queries, and of the "
@@ -338,16 +340,16 @@ TABLES = (
         **BY_MEASURE,
         "queries": QUERIES,
         "splits": stored("count", "random splits of the queries in halves A and B"),
-        **_spanned("tau_reference", "mean tau-b of the reference on A with the reference on B",
-                   _QUANTILES, "reference, reference"),
-        **_spanned("tau_judge", "mean tau-b of the judge on A with the reference on B",
-                   _QUANTILES, "judge, reference"),
-        "difference": _real("mean of the second minus the first", "difference"),
-        "error": _real("its bootstrap standard error over queries; NaN: undefined",
-                       "standard error"),
-        "difference_low": _real("its one-sided lower 95 % limit by Student's t", "lower limit"),
-        "least_loss": _real("least loss that these queries show with power .8: 2.49 standard "
-                            "errors", "least loss"),
+        **spanned("tau_reference", "mean tau-b of the reference on A with the reference on B",
+                  _QUANTILES, "reference, reference"),
+        **spanned("tau_judge", "mean tau-b of the judge on A with the reference on B",
+                  _QUANTILES, "judge, reference"),
+        "difference": real("mean of the second minus the first", "difference"),
+        "error": real("its bootstrap standard error over queries; NaN: undefined",
+                      "standard error"),
+        "difference_low": real("its one-sided lower 95 % limit by Student's t", "lower limit"),
+        "least_loss": real("least loss that these queries show with power .8: 2.49 standard "
+                           "errors", "least loss"),
         "orders_as": Column("text", "as well: the lower limit is above minus the margin; worse: "
                             "the upper one-sided 95 % limit is below; else cannot be said; null: "
                             "undefined", True, label="judge orders"),
@@ -397,22 +399,22 @@ TABLES = (
         "rank_judge": Column("count", "rank by the judge"),
         "place_reference": stored("count", "place in the reference's order, ties by name"),
         "place_judge": stored("count", "place in the judge's order, ties by name"),
-        **_spanned("bias_win", "mean over all other systems of the win rate by the judge minus "
-                   "that expected from the reference's by the decisiveness of the judge; NaN: not "
-                   "computed", _DEVIATIONS, "bias of win rates"),
+        **spanned("bias_win", "mean over all other systems of the win rate by the judge minus "
+                  "that expected from the reference's by the decisiveness of the judge; NaN: not "
+                  "computed", DEVIATIONS, "bias of win rates"),
         **_tested("of the system"),
     }, caption="Systems by the reference and by each judge.", folded=True, latex=False,
        section="Bias"),
     Table("single_queries", ("track", "judge", "measure", "query"), {
         **BY_MEASURE,
         "query": QUERY,
-        "tau_b": _real(f"tau-b of the systems on the query; {_NONE}", "tau-b"),
+        "tau_b": real(f"tau-b of the systems on the query; {NONE}", "tau-b"),
         "difference": measured("mean of all systems by the judge minus that by the reference"),
         "conclusions": Column("count", "conclusions of the reference (t, no correction) with the "
                               "same direction by its values on the query"),
         "turned": Column("count", "of these, conclusions with the opposite direction by the "
                          "judge's values on the query"),
-        "tau_without": _real("tau-b of the leaderboards without the query", "tau-b without"),
+        "tau_without": real("tau-b of the leaderboards without the query", "tau-b without"),
     }, caption="Single queries, and the conclusions of the reference that the judge reverses "
                "there.", folded=True, latex=False,
        section="Single queries"),
@@ -432,18 +434,18 @@ TABLES = (
         "labelled": Column("count", "queries with the reference's labels"),
         "queries": stored("count", "all queries that both labelled"),
         "repeats": stored("count", "random orders of the queries"),
-        "tau": _real("mean tau-b of the mixture with the full reference; NaN: undefined",
-                     "mixture"),
+        "tau": real("mean tau-b of the mixture with the full reference; NaN: undefined",
+                    "mixture"),
         "tau_sd": stored("real", "its standard deviation over repeats"),
         "tau_low": stored("real", "tau-b that 95 % of the repeats reach"),
-        "alone": _real("mean tau-b of the labelled queries of the reference alone with the full "
-                       "reference", "reference alone"),
+        "alone": real("mean tau-b of the labelled queries of the reference alone with the full "
+                      "reference", "reference alone"),
         "alone_sd": stored("real", "its standard deviation over repeats"),
         "alone_low": stored("real", "tau-b that 95 % of the repeats reach"),
-        "tau_unlabelled": _real("mean tau-b of the mixture with the reference on the queries not "
-                                "labelled", "mixture, other queries"),
-        "alone_unlabelled": _real("mean tau-b of the reference alone with the reference on the "
-                                  "queries not labelled", "alone, other queries"),
+        "tau_unlabelled": real("mean tau-b of the mixture with the reference on the queries not "
+                               "labelled", "mixture, other queries"),
+        "alone_unlabelled": real("mean tau-b of the reference alone with the reference on the "
+                                 "queries not labelled", "alone, other queries"),
     }, caption="Mixtures of labels: some queries by the reference, the others by a judge.",
        folded=True, latex=False, section="Queries that people must still label"),
     Table("corrected", ("track", "judge", "measure", "target", "labelled", "method"), {
@@ -453,10 +455,10 @@ TABLES = (
         "queries": stored("count", "all queries that both labelled"),
         "method": Column("name", "ppi++, ppi (weight 1), or difference: the mean over just these "
                          "queries"),
-        "width_reference": _real("mean width of the interval of the labelled queries of the "
-                                 "reference alone", "reference alone"),
-        "width": _real("mean width of the corrected interval", "corrected"),
-        "width_all": _real("mean width with all queries labelled by the reference", "all queries"),
+        "width_reference": real("mean width of the interval of the labelled queries of the "
+                                "reference alone", "reference alone"),
+        "width": real("mean width of the corrected interval", "corrected"),
+        "width_all": real("mean width with all queries labelled by the reference", "all queries"),
         "equivalent": Column("real", "queries that people would have to label for the corrected "
                              "width", format=".1f"),
         "coverage_reference": stored("real", "share of intervals of the reference alone that "
@@ -478,8 +480,8 @@ TABLES = (
         "common": Column("real", "systems that both have; ties share places", format=".3g"),
         "chosen": Column("text", "the best by the judge, ties at the border included",
                          show="none"),
-        **_spanned("tau_first", "tau-b of the leaderboards of the best by the reference alone, "
-                   f"ties at the border included; {_NONE}", _DEVIATIONS, "tau-b of these"),
+        **spanned("tau_first", "tau-b of the leaderboards of the best by the reference alone, "
+                  f"ties at the border included; {NONE}", DEVIATIONS, "tau-b of these"),
     }, caption="Regret: loss in means of the reference from choosing systems by the judge.",
        section="The best systems"),
     Table("adoption", ("track", "judge", "measure", "adopted", "adopters"), {
@@ -492,20 +494,20 @@ TABLES = (
                            "all"),
         "share": percent("their share of all systems", "of systems"),
         "queries": stored("count", "queries that both labelled"),
-        "tau_before": _real("tau-b of the judge's order with the reference's before", "before"),
-        **_spanned("tau", f"mean tau-b of the judge's order with the reference's; {_NONE}",
-                   f"{_DEVIATIONS}, over queries and choices of systems", "tau-b"),
+        "tau_before": real("tau-b of the judge's order with the reference's before", "before"),
+        **spanned("tau", f"mean tau-b of the judge's order with the reference's; {NONE}",
+                  f"{DEVIATIONS}, over queries and choices of systems", "tau-b"),
         "gain_judge": measured("mean gain of an adopter, by the judge"),
         "gain_reference": measured("mean gain of an adopter, by the reference"),
-        **_spanned("confirmed", "gain by the reference / gain by the judge; NaN: no gain by the "
-                   "judge, or the reference's labels",
-                   "the quantiles .025 and .975 over resamples of the queries",
-                   "confirmed", "page"),
-        "sd_reference": _real("standard deviation of the systems' means by the reference if all "
-                              "adopt; NaN: not all do", "sd, reference", show="page"),
-        "sd_judge": _real("the same by the judge", "sd, judge", show="page"),
-        **_spanned("effect", "tau-b if all adopt these labels minus that if all adopt the judge's; "
-                   "NaN: not all adopt, or the judge's own", _DEVIATIONS, "circular effect"),
+        **spanned("confirmed", "gain by the reference / gain by the judge; NaN: no gain by the "
+                  "judge, or the reference's labels",
+                  "the quantiles .025 and .975 over resamples of the queries",
+                  "confirmed", "page"),
+        "sd_reference": real("standard deviation of the systems' means by the reference if all "
+                             "adopt; NaN: not all do", "sd, reference", show="page"),
+        "sd_judge": real("the same by the judge", "sd, judge", show="page"),
+        **spanned("effect", "tau-b if all adopt these labels minus that if all adopt the judge's; "
+                  "NaN: not all adopt, or the judge's own", DEVIATIONS, "circular effect"),
         "detectable": stored("real", "effect that would be found with probability .8"),
         "places": Column("real", "mean over single adopters of the place by the reference minus "
                          "that by the judge; null: not one, or other labels", True, format=".1f",
@@ -538,21 +540,21 @@ TABLES = (
         "docs": Column("count", "docs with a label of all these sets", show="page"),
         "labelled": Column("text", "their share of the reference's labels of these queries, by the "
                            "reference's grade", show="page", label="of the reference's docs"),
-        **_spanned("tau", f"tau-b of the leaderboards by both sets; {_NONE}", _DEVIATIONS, "tau-b"),
-        "tau_people": _real("mean tau-b of the person with the other people; NaN: none",
-                            "people"),
-        **_spanned("tau_difference", "tau-b minus that of people", _DEVIATIONS, "difference"),
+        **spanned("tau", f"tau-b of the leaderboards by both sets; {NONE}", DEVIATIONS, "tau-b"),
+        "tau_people": real("mean tau-b of the person with the other people; NaN: none",
+                           "people"),
+        **spanned("tau_difference", "tau-b minus that of people", DEVIATIONS, "difference"),
         "tau_beside": Column("text", "higher or lower than that of people: the interval of the "
                              "difference is above or below 0; else not distinguishable; null: "
                              "undefined", True, label="tau-b is"),
-        **_spanned("kappa", "Cohen's kappa of relevance of both sets on these docs; NaN: "
-                   "undefined", _95, "kappa"),
-        "kappa_grades": _real("Cohen's kappa of grades; NaN: other scales", "kappa of grades",
-                              show="page"),
-        "kappa_people": _real("mean kappa of relevance of the person with the other people; NaN: "
-                              "none", "people"),
-        **_spanned("kappa_difference", "kappa of relevance minus that of people", _DEVIATIONS,
-                   "difference"),
+        **spanned("kappa", "Cohen's kappa of relevance of both sets on these docs; NaN: "
+                  "undefined", _95, "kappa"),
+        "kappa_grades": real("Cohen's kappa of grades; NaN: other scales", "kappa of grades",
+                             show="page"),
+        "kappa_people": real("mean kappa of relevance of the person with the other people; NaN: "
+                             "none", "people"),
+        **spanned("kappa_difference", "kappa of relevance minus that of people", DEVIATIONS,
+                  "difference"),
         "kappa_beside": Column("text", "as for tau-b", True, label="kappa is"),
     }, caption="Agreement of judges with people beside that of people with people.",
        section="Judges beside people", only_filled=True),
@@ -562,13 +564,13 @@ TABLES = (
                         "reference are ranked"),
         "is_person": Column("yes", "whether it is of people", label="people"),
         "queries": Column("count", "queries that both labelled, with a doc of positive grade"),
-        **_spanned("ndcg", "nDCG@10 of these lists by the reference: the expectation over orders "
-                   "of ties; docs without a label are last", "95 % interval by Student's t",
-                   "nDCG@10"),
+        **spanned("ndcg", "nDCG@10 of these lists by the reference: the expectation over orders "
+                  "of ties; docs without a label are last", "95 % interval by Student's t",
+                  "nDCG@10"),
         "best_system": Column("name", "best system by the reference, chosen on these queries"),
-        "best": _real("its nDCG@10", "best system's"),
-        **_spanned("difference", "nDCG@10 of the labels minus that of the best system",
-                   "95 % interval by Student's t", "difference"),
+        "best": real("its nDCG@10", "best system's"),
+        **spanned("difference", "nDCG@10 of the labels minus that of the best system",
+                  "95 % interval by Student's t", "difference"),
         "systems_above": Column("count", "systems with a greater mean", label="systems above"),
     }, caption="People and judges as rankers: nDCG@10 by the reference of docs ranked by labels.",
        section="Judges beside people", only_filled=True),
@@ -602,20 +604,20 @@ TABLES = (
         "draws": stored("count", "random halves"),
         "labelled": percent("mean share of the reference's labels that remain: those of docs in "
                             "the first ranks of the other teams", "labels left", show="page"),
-        **_spanned("tau", "mean tau-b with the reference's order by all its labels",
-                   f"{_DEVIATIONS}, over draws and queries", "tau-b"),
-        **_spanned("places", "mean places by which systems of the teams left out stand higher than "
-                   "by all labels of the reference", f"{_DEVIATIONS}, over draws and queries",
-                   "places of new teams"),
-        **_spanned("difference", "tau-b minus that of docs without a label as nonrelevant; NaN: "
-                   "that itself", f"{_DEVIATIONS}, over draws and queries", "beside nonrelevant"),
-        **_spanned("beyond_mean", "tau-b minus that of the mean grade in every hole that the judge "
-                   "fills; NaN: not filled by the judge's grades",
-                   f"{_DEVIATIONS}, over draws and queries", "beside the mean grade"),
+        **spanned("tau", "mean tau-b with the reference's order by all its labels",
+                  f"{DEVIATIONS}, over draws and queries", "tau-b"),
+        **spanned("places", "mean places by which systems of the teams left out stand higher than "
+                  "by all labels of the reference", f"{DEVIATIONS}, over draws and queries",
+                  "places of new teams"),
+        **spanned("difference", "tau-b minus that of docs without a label as nonrelevant; NaN: "
+                  "that itself", f"{DEVIATIONS}, over draws and queries", "beside nonrelevant"),
+        **spanned("beyond_mean", "tau-b minus that of the mean grade in every hole that the judge "
+                  "fills; NaN: not filled by the judge's grades",
+                  f"{DEVIATIONS}, over draws and queries", "beside the mean grade"),
         "raised": percent("share of draws with a greater tau-b than nonrelevant", "draws above",
                           show="page"),
-        "excess": _real("mean grade of filled docs minus that by the reference; NaN: not filled",
-                        "error of grades"),
+        "excess": real("mean grade of filled docs minus that by the reference; NaN: not filled",
+                       "error of grades"),
         "verdict": Column("text", "helps: the interval of the difference is above 0; does harm: "
                           "below; else not shown; null: undefined", True),
     }, caption="Orders of systems where half of the teams were left out of the pool.",
@@ -644,10 +646,10 @@ TABLES = (
                       "pairs of grades, expected or drawn"),
         "judge_grade": Column("real", "grade by the judge", format="g"),
         "docs": Column("count", "docs with this grade that the reference labelled"),
-        "expected": _real("mean grade by the reference of these docs; without docs, of those of "
-                          "the nearest grade, the lower of two; NaN: no doc has both"),
-        "filled": _real("grade by which docs without a label by the reference are filled; NaN: "
-                        "drawn"),
+        "expected": real("mean grade by the reference of these docs; without docs, of those of "
+                         "the nearest grade, the lower of two; NaN: no doc has both"),
+        "filled": real("grade by which docs without a label by the reference are filled; NaN: "
+                       "drawn"),
     }, caption="Grades of judges on the scale of the reference.", folded=True, latex=False,
        section="Holes", only_filled=True),
     Table("families", ("track", "judge", "family"), {
@@ -659,15 +661,15 @@ TABLES = (
         "systems": Column("count", "systems of the family"),
         "pairs": percent("share of the reference's labels whose pairs of query and doc all judges "
                          "labelled, which alone are used", "pairs", show="page"),
-        "displacement": _real("mean over teams of the mean by the judge minus that by its permuted "
-                              "labels; positive: too high", show="page"),
-        **_spanned("contrast", "displacement minus that of the teams of all other families",
-                   "95 % interval over teams by Welch's t; NaN: fewer than 3 teams in the "
-                   "family or outside it",
-                   "contrast"),
-        "rank_displacement": _real("the same of ranks, in places upwards", "places", show="page"),
-        "rank_contrast": _real("places minus those of the teams of all other families",
-                               "contrast in places", show="page"),
+        "displacement": real("mean over teams of the mean by the judge minus that by its permuted "
+                             "labels; positive: too high", show="page"),
+        **spanned("contrast", "displacement minus that of the teams of all other families",
+                  "95 % interval over teams by Welch's t; NaN: fewer than 3 teams in the "
+                  "family or outside it",
+                  "contrast"),
+        "rank_displacement": real("the same of ranks, in places upwards", "places", show="page"),
+        "rank_contrast": real("places minus those of the teams of all other families",
+                              "contrast in places", show="page"),
         "sd": stored("real", "standard deviation of the contrast under permuted labels"),
         "z": Column("real", "contrast / sd", format=".1f", show="page"),
         "p": Column("real", "p by permuted labels, corrected for all judges and families; NaN: "

@@ -1,4 +1,4 @@
-"""The page of the study: sections, advice and figures."""
+"""The page of the study: advice, sections and figures; paragraphs are in page.toml."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import polars as pl
 from irmeta.phrases import agreeing, count, listed
 from irmeta.report.charts.heat import graded_table, heat_map
 from irmeta.studies.framework.sections import data_section
-from irmeta.studies.framework.study import Figure, Section, Show, Tables
+from irmeta.studies.framework.study import Figure, Section, Show, Tables, filled, read_notes
 from irmeta.studies.original.trust.conclusions import TOGETHER
 from irmeta.studies.original.trust.grades import (
     CRITERIA,
@@ -26,6 +26,7 @@ from irmeta.studies.original.trust.grades import (
 )
 from irmeta.studies.original.trust.study import (
     GRADED_SHARE,
+    HOME,
     LEAST_QUERIES,
     LEAST_SYSTEMS,
     POWER,
@@ -40,13 +41,25 @@ FEW = 3
 """Measures named where each has a number."""
 SEPARATES = 0.5
 """Least share of the pairs that the most separating measure separates, for one to be named."""
-SOURCES = (
-    "Halves of the queries and swaps: Voorhees and Buckley (2002), doi:10.1145/564376.564432. "
-    "Variance components: Urbano, Marrero and Mart\u00edn (2013), On the measurement of test "
-    "collection reliability, SIGIR. Depth of pools and evaluation, systems left out: Lu, Moffat "
-    "and Culpepper (2016), doi:10.1007/s10791-016-9282-6. Least detectable differences: Sakai "
-    "(2016), doi:10.1007/s10791-015-9273-z."
-)
+TEXTS = read_notes(HOME, "page.toml")
+FAMILY_GRADES = Show(
+    "grades", ("track", "measure", "family", "grade", "number"), pivot="family",
+    name="trust_grades",
+    caption="Grade of each family of criteria, and the number that decides it.",
+)  # fmt: skip
+_KEY = ("track", "measure")
+CRITERIA_SHOWN = (
+    Show("trust", (*_KEY, "queries", "separated", "separated_hsd", "detectable", "half_tau",
+         "swaps", "e_rho2", "phi", "queries_needed", "queries_grade"), name="trust_queries",
+         caption="Separation of systems, and dependence on the queries."),
+    Show("trust", (*_KEY, "least_k", "depth_tau", "depth_grade", "tied_pairs", "tie_tau",
+         "tie_pairs", "tie_movers", "end_flips", "ties_and_ends_grade"), name="trust_depth",
+         caption="Depth of lists, ties, and ends of lists."),
+    Show("trust", (*_KEY, "contributors", "left_out_tau", "left_out_named", "left_out_drop",
+         "rank_change", "greatest_rank_change", "dropped_tau", "altered_tau",
+         "other_qrels_tau", "other_qrels_named", "undecided", "judgments_grade"),
+         name="trust_judgments", caption="Dependence on the judgments."),
+)  # fmt: skip
 
 
 def advice(tables: Tables, options: Options) -> Iterator[str]:
@@ -190,103 +203,26 @@ def sections(tables: Tables, options: Options) -> Iterator[Section]:
     yield data_section(tables, options)
     if not used.any():
         return
-    yield _grades(options)
-    yield _criteria(options)
-    yield Section(
-        "Conclusions",
-        "A conclusion is a pair of systems that differ significantly. It is safe if the pair "
-        "differs significantly in the same direction under every condition; that it does not is "
-        "no evidence that the systems are equal. Half of the relevant docs: in most of 20 draws. "
-        "Other queries: in at least 97.5 % of the bootstrap samples of the queries the difference "
-        "has the same sign, without a correction for the number of pairs. No condition is more "
-        "important than another. The file `conclusions.parquet` names for each pair the conditions "
-        "under which it is not significant, with p there.",
+    texts = filled(
+        TEXTS,
+        halves=HALVES,
+        swaps=SWAPS,
+        flips=FLIPS,
+        tau=TAU,
+        graded_share=GRADED_SHARE,
+        systems=count(LEAST_SYSTEMS, "system"),
+        queries=count(LEAST_QUERIES, "query", "queries"),
+        power=POWER,
+        alpha=options.alpha,
+        reliability=RELIABILITY,
     )
-    yield Section(
-        "Judgments",
-        "Each row scores all systems again: with some of the relevant docs unjudged, at random; "
-        "with some labels moved by one grade, all labels of a query that move in one direction, as "
-        "if one assessor were lenient or strict; by every other qrels set of the track, each with "
-        "its own least relevant grade. Labels that move by one grade at random are no model of a "
-        "judge, whose errors depend on docs and have more in common: compare judges by `irmeta "
-        "study judges`.",
-    )
-    yield Section(
-        "Other measures",
-        "Disagreement with other measures is no error, so it has no grade. Found: the share "
-        "of another measure's significantly different pairs that the measure also has; reversed: "
-        "the share of them that it orders the other way round.",
-    )
-    yield Section(
-        "Over tracks",
-        "On how many tracks each measure is safe, and the means of its criteria. Intervals draw "
-        "whole collections with replacement: tracks that differ by a year or round at the end of "
-        "their names are taken to share their docs.",
-    )
-    yield Section("Sources", SOURCES)
-
-
-def _grades(options: Options) -> Section:
-    return Section(
-        "Grades",
-        [
-            "The grade of a family is the worst of its criteria; criteria are never added up. A "
-            "family has no grade where one of its criteria could not be examined, unless another "
-            "is unsafe. Queries: mean tau-b of two halves of the queries, safe from "
-            f"{HALVES[0]:g}, unsafe below {HALVES[1]:g}; swaps, safe up to {SWAPS[0]:.0%}, unsafe "
-            f"above {SWAPS[1]:.0%}. Depth: tau-b at the depth of the pool with full lists. "
-            "Judgments: tau-b without one contributor (quantile .1 over contributors), with half "
-            f"of the relevant docs, with {GRADED_SHARE:.0%} of the labels moved by one grade and "
-            "by other qrels sets (means over draws and sets). Ties and ends: mean tau-b of two "
-            "random orders of tied docs; pairs that trailing docs reverse, safe up to "
-            f"{FLIPS[0]:.0%}, unsafe above {FLIPS[1]:.0%}. Where no other bound is named, tau-b is "
-            f"safe from {TAU[0]:g}, unsafe below {TAU[1]:g}.",
-            "The bound .9 follows the correlations of about .9 that Voorhees (2000, "
-            "doi:10.1016/S0306-4573(00)00010-8) found between orders by different assessors. Every "
-            "other bound is chosen by us, and no grade is a test.",
-            f"Tracks with fewer than {count(LEAST_SYSTEMS, 'system')} or "
-            f"{count(LEAST_QUERIES, 'query', 'queries')} have no grades.",
-        ],
-        [
-            Show("grades", ("track", "measure", "family", "grade", "number"), pivot="family",
-                 name="trust_grades", caption="Grade of each family of criteria, and the number "
-                 "that decides it."),
-        ],
-    )  # fmt: skip
-
-
-def _criteria(options: Options) -> Section:
-    key = ("track", "measure")
-    return Section(
-        "Criteria",
-        "Separated: pairs of systems that differ significantly by paired t-tests with Holm's "
-        "correction, and by the randomised HSD. Detectable: the least difference of means that a "
-        f"paired t-test detects with power {POWER:g} at level {options.alpha:g} over the number of "
-        "pairs, with which Holm's correction begins; mean over pairs. Halves: tau-b of the orders "
-        "by two disjoint halves of the queries, with quantiles .025 and .975 over random splits; "
-        "all queries together are more reliable than halves. Swaps: pairs that differ "
-        "significantly on one half (without a correction) and that the other half reverses. E "
-        "rho\u00b2 and Phi: coefficients of generalizability and dependability; queries needed "
-        f"for E rho\u00b2 = {RELIABILITY:g}. Least k: the least cutoff from which on the order has "
-        f"tau-b {TAU[0]:g} or more with that of full lists. Tied pairs are a property of the "
-        "scale, so they have no grade. Overlap by ties: pairs of systems whose means overlap "
-        "between the two orders of tied docs with relevant docs first and last; moved by ties: "
-        "systems whose mean differs between these by more than the detectable difference. "
-        "Undecided: pairs that differ by less than the worse system would gain if all of its "
-        "unjudged docs were relevant.",
-        [
-            Show("trust", (*key, "queries", "separated", "separated_hsd", "detectable", "half_tau",
-                 "swaps", "e_rho2", "phi", "queries_needed", "queries_grade"), name="trust_queries",
-                 caption="Separation of systems, and dependence on the queries."),
-            Show("trust", (*key, "least_k", "depth_tau", "depth_grade", "tied_pairs", "tie_tau",
-                 "tie_pairs", "tie_movers", "end_flips", "ties_and_ends_grade"), name="trust_depth",
-                 caption="Depth of lists, ties, and ends of lists."),
-            Show("trust", (*key, "contributors", "left_out_tau", "left_out_named", "left_out_drop",
-                 "rank_change", "greatest_rank_change", "dropped_tau", "altered_tau",
-                 "other_qrels_tau", "other_qrels_named", "undecided", "judgments_grade"),
-                 name="trust_judgments", caption="Dependence on the judgments."),
-        ],
-    )  # fmt: skip
+    yield Section("Grades", texts["grades"], [FAMILY_GRADES])
+    yield Section("Criteria", texts["criteria"], CRITERIA_SHOWN)
+    yield Section("Conclusions", texts["conclusions"])
+    yield Section("Judgments", texts["judgments"])
+    yield Section("Other measures", texts["other_measures"])
+    yield Section("Over tracks", texts["over_tracks"])
+    yield Section("Sources", texts["sources"])
 
 
 def track_section(tables: Tables, options: Options, track: str) -> Section:
