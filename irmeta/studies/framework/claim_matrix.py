@@ -18,6 +18,7 @@ from irmeta.locations import AnyLocation, local
 from irmeta.phrases import count, listed
 from irmeta.report.charts.verdicts import bound_sweep, fact_scatter, verdict_matrix
 from irmeta.report.figure_file import offline
+from irmeta.report.html_page import ClaimFold, ClaimLine, ClaimTable, Sweep
 from irmeta.report.latex import to_latex
 from irmeta.report.table_grid import ABSENT
 from irmeta.results.references import bibtex_of
@@ -26,17 +27,23 @@ from irmeta.schema.columns import TRACK, Column, Table
 from irmeta.studies.framework.claim_print import (
     IRMETA_BOUND,
     LEVELS,
+    MOST_TRACKS,
+    READING,
     SHADES,
     SIGNS,
     cited,
+    claim_lines,
     claims_for_print,
+    claims_sentence,
     in_notations,
     is_ours,
     matrix_for_print,
+    often_unsaid,
     papers_of,
     with_levels,
 )
 from irmeta.studies.framework.claims import margin, steps_after
+from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.study import (
     CLAIMS,
     FAILS,
@@ -67,6 +74,7 @@ from irmeta.summaries import Part, Result, Rows, Summary
 if TYPE_CHECKING:
     import altair as alt
 
+MOST_FAILING = 20  # tracks by name below a claim of a page; claim_facts.parquet has all
 KEY = re.compile(r"^@\w+\{([^,]+),", re.MULTILINE)
 ID = JOINED_CLAIMS.columns["id"]
 CLAIM_FACTS = Table(
@@ -477,3 +485,93 @@ def _swept(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
             "holding": holding,
             "share": holding / len(numbers),
         }
+
+
+def matrix_table(matrix: ClaimMatrix, in_print: bool = True) -> ClaimTable:
+    """Return the claims of several studies on all their tracks, in the order of the tracks.
+
+    `in_print`: measures have the notation of each paper.
+    """
+    tracks = matrix.tracks["track"].to_list()
+    rows, legend = in_notations(matrix.rows) if in_print else (matrix.rows, "")
+    folds, often = dict(claim_folds(matrix)), often_unsaid(rows)
+    by_kind: dict[str, list[ClaimLine]] = {"paper": [], "check": []}
+    for of_study in rows.partition_by("study", maintain_order=True):
+        study = find(of_study["study"][0])
+        for kind, lines in claim_lines(of_study, tracks, tracks, folds, often).items():
+            headings = [f"{study.title}. {study.paper}", *[""] * len(lines)]
+            by_kind[kind] += [
+                line._replace(group=group) for line, group in zip(lines, headings, strict=False)
+            ]
+    margins = matrix.margins()
+    has_ours = bool((matrix.rows["bound_by"] == "irmeta").any())
+    return ClaimTable(
+        text=[
+            claims_sentence(matrix.rows, len(tracks)).replace("of the paper", "of the papers"),
+            READING.format("of each study"),
+            *([f"{legend}."] if legend else []),
+            *often.values(),
+            f"{SHADES}. Tracks {matrix.in_order_of}."
+            + f" {IRMETA_BOUND} The bound is irmeta's: the paper states none." * has_ours,
+        ],
+        over="over tracks",
+        tracks=tracks,
+        claims=by_kind["paper"],
+        checks=by_kind["check"],
+        heading="Claims of the papers",
+        totals=[margins.get(track, "") for track in tracks],
+        about={
+            row["track"]: f"{row['track']}: {row['year'] or 'year unknown'}, "
+            f"{count(row['systems'], 'system')}, {count(row['queries'], 'query')}"
+            for row in matrix.tracks.iter_rows(named=True)
+        },
+        is_compact=len(tracks) > MOST_TRACKS,
+    )
+
+
+def claim_folds(matrix: ClaimMatrix) -> Iterator[tuple[str, ClaimFold]]:
+    """Yield what may explain the verdicts on each claim that does not hold on some track."""
+    facts, bounds = (
+        {frame["id"][0]: frame for frame in table.partition_by("id", maintain_order=True)}
+        for table in (matrix.facts(), matrix.bounds())
+    )
+    shown = {(row["id"], row["track"]): row["shown"] for row in matrix.rows.iter_rows(named=True)}
+    by_track = matrix.rows.drop_nulls("track")
+    conditions = dict(by_track.select("id", "condition").iter_rows())
+    for claim, rows in facts.items():
+        holding, failing = (rows.filter(verdict=verdict) for verdict in (HOLDS, FAILS))
+        if not failing.height:
+            continue
+        tracks = [f"{track} ({shown[claim, track]})" for track in failing["track"]]
+        decided = count(holding.height + failing.height, "track")
+        heading = f"does not hold on {failing.height} of {decided}"
+        medians = [
+            (name.replace("_", " "), _median(holding[name], name), _median(failing[name], name))
+            for name, column in FACTS.items()
+            if not column.is_text and rows[name].count() and holding.height
+        ]
+        sweep = _sweep(bounds.get(claim), conditions[claim])
+        yield claim, ClaimFold(heading, f"{listed(tracks, MOST_FAILING)}.", medians, sweep)
+
+
+def _median(values: pl.Series, fact: str) -> str:
+    median = values.drop_nulls().median()
+    if not isinstance(median, int | float):
+        return ABSENT
+    if FACTS[fact].is_percentage:
+        return f"{median:.0%}"
+    return f"{median:.0f}" if fact == "year" else f"{median:,.4g}"
+
+
+def _sweep(steps: pl.DataFrame | None, condition: str) -> Sweep | None:
+    """Return the line of a claim's swept bound; None for fewer than two bounds."""
+    if steps is None or steps.height < 2:
+        return None
+    low, high = steps["bound"][0], steps["bound"][-1]
+    places = [round(200 * (bound - low) / (high - low), 1) for bound in steps["bound"]]
+    heights = [round(40 * (1 - share), 1) for share in steps["share"]]
+    path = f"M{places[0]} {heights[0]}"
+    form = "H{x}V{y}" if steps_after(condition) else "V{y}H{x}"
+    path += "".join(form.format(x=x, y=y) for x, y in zip(places[1:], heights[1:], strict=True))
+    stated = places[steps["is_stated"].to_list().index(True)]
+    return Sweep(path, stated, *(f"{bound:.4g}".replace("-", "\u2212") for bound in (low, high)))

@@ -1,20 +1,21 @@
-"""Claims in print: shades of verdicts, statistics and bounds in words, and tables for a paper."""
+"""Claims in print and on pages: shades of verdicts, bounds in words, tables, and sentences."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import polars as pl
 
 from irmeta.errors import UsageError
-from irmeta.phrases import count, listed
+from irmeta.phrases import agreeing, count, listed
 from irmeta.report.charts.verdicts import NO, OPEN_COLOUR, UNDECIDED_COLOUR, YES
+from irmeta.report.html_page import ClaimFold, ClaimLine, ClaimTable, Mark
 from irmeta.report.notation import CUT, Notations
 from irmeta.report.table_grid import ABSENT, CHECKS, Cell, Grid, Head
-from irmeta.studies.framework.claims import margin
+from irmeta.studies.framework.claims import MANY_TRACKS, margin
 from irmeta.studies.framework.registry import find
 from irmeta.studies.framework.study import FAILS, HOLDS, OPEN, UNDECIDED
 
@@ -40,6 +41,7 @@ UNDECIDED_NOTE = (
     "than three tracks disagree."
 )
 MOST_NAMED = 40  # tracks in a caption
+FEW_NAMED = 5  # tracks in a sentence of a page
 SYMBOLS = {"above": ">", "at least": "\u2265", "below": "<", "at most": "\u2264"}
 SIGNS = {HOLDS: CHECKS[True], FAILS: CHECKS[False], UNDECIDED: "?", OPEN: "\u2013"}
 SHARE_OF_TRACKS = "share of the tracks"
@@ -48,6 +50,16 @@ _NEGATIVE = re.compile(r"(?<![\w%])-(?=[\d.])")
 NAMING = ("text", "statistic", "why", "printed")
 """Columns with names of measures."""
 _NAME = re.compile(r"\w+\([^()\s]*\)(?:@\w+)?|\w+@\w+")
+MOST_TRACKS = 6  # with the number of each verdict on a page; more tracks have signs alone
+OFTEN = 8  # claims of a track with one reason, which is above the claims instead
+NOT_EXAMINED = Mark("out", "not examined", title="The study did not examine this track.")
+ABOUT_NONE = Mark("out", "about no track", title="The claim is about no single track.")
+MARKS = {HOLDS: "yes", FAILS: "no", UNDECIDED: "undecided", OPEN: "open"}
+READING = (
+    "A claim holds where its number meets the condition that the tooltip states; the numbers are "
+    "from the tables {}. It cannot be said where the track lacks what the claim is about."
+)
+Row = Mapping[str, Any]
 COLUMNS = ("claim", "kind", "holds if", "here", "verdict", "the paper")
 
 
@@ -207,3 +219,125 @@ def cited(study: str) -> str:
 def papers_of(studies: Iterable[str]) -> str:
     """Return the papers of some studies in words."""
     return listed([cited(study) for study in studies])
+
+
+def claim_table(rows: pl.DataFrame, used: Sequence[str], legend: str = "") -> ClaimTable:
+    """Return the claims of a page from the table `claims` and the included tracks.
+
+    `legend`: see `in_notation`.
+    """
+    tracks = list(used) if len(used) > 1 else []
+    often = often_unsaid(rows)
+    lines = claim_lines(rows, used, tracks, {}, often)
+    return ClaimTable(
+        text=[
+            claims_sentence(rows, len(used)),
+            READING.format("below"),
+            *([f"{legend}."] if legend else []),
+            *often.values(),
+        ],
+        over="over tracks" if tracks else "verdict",
+        tracks=tracks,
+        claims=lines["paper"],
+        checks=lines["check"],
+        is_compact=len(tracks) > MOST_TRACKS,
+    )
+
+
+def claim_lines(
+    rows: pl.DataFrame,
+    used: Sequence[str],
+    shown: Sequence[str],
+    folds: Mapping[str, ClaimFold],
+    often: Collection[str],
+) -> dict[str, list[ClaimLine]]:
+    """Return the claims by kind, with the verdicts on the shown tracks and notes on those used.
+
+    `often` has reasons that the page states above the claims.
+    """
+    lines: dict[str, list[ClaimLine]] = {"paper": [], "check": []}
+    for of_claim in with_levels(rows).partition_by("claim", maintain_order=True):
+        over, *by_track = of_claim.iter_rows(named=True)
+        on = {row["track"]: row for row in by_track}
+        no_mark = NOT_EXAMINED if by_track else ABOUT_NONE
+        line = ClaimLine(
+            text=over["text"] + f" {IRMETA_BOUND}" * is_ours(over),
+            where=over["where"],
+            printed=over["printed"] or "",
+            over=_mark(over),
+            tracks=[_mark(on[track]) if track in on else no_mark for track in shown],
+            notes=_notes(over, [on[track] for track in used if track in on], often),
+            fold=folds.get(over.get("id", "")),
+        )
+        lines[over["kind"]].append(line)
+    return lines
+
+
+def often_unsaid(rows: pl.DataFrame) -> dict[str, str]:
+    """Return the sentence on each reason for which many claims cannot be said on a track."""
+    by_track = rows.filter(pl.col("track").is_not_null(), verdict=OPEN)
+    counted = by_track.group_by("why", "track", maintain_order=True).len()
+    reasons = counted.filter(pl.col("len") >= OFTEN).group_by("why", maintain_order=True)
+    return {
+        why: f"On {listed(tracks, FEW_NAMED)}, {'up to ' if len(tracks) > 1 else ''}"
+        f"{count(number, 'claim')} cannot be said: {why}."
+        for why, tracks, number in reasons.agg("track", pl.col("len").max()).iter_rows()
+    }
+
+
+def claims_sentence(rows: pl.DataFrame, tracks: int) -> str:
+    """Return how many claims hold, e.g. "Of 9 claims, 5 hold and 4 do not hold on 3 tracks."""
+    stated = rows.filter(pl.col("track").is_null(), kind="paper")
+    over = stated.filter(bound_by="paper")
+    held, failed, undecided, unsaid = (over.filter(verdict=v).height for v in SIGNS)
+    counts = {
+        count(held, "holds", "hold"): True,
+        count(failed, "does not hold", "do not hold"): failed,
+        count(undecided, "is undecided", "are undecided"): undecided,
+        f"{unsaid} cannot be said": unsaid,
+    }
+    text = listed([words for words, is_there in counts.items() if is_there])
+    where = f" over {count(tracks, 'track')}" if tracks else ""
+    if tracks and (about_none := over["tracks"].null_count()):
+        where += f", or about no track ({about_none})"
+    few = over.filter(pl.col("verdict") == HOLDS, pl.col("tracks") < MANY_TRACKS).height
+    if tracks >= MANY_TRACKS and few:
+        where += f"; {few} of those that hold can be decided on fewer than {MANY_TRACKS} tracks"
+    ours = stated.height - over.height
+    more = f"{count(ours, 'more claim')} with a bound of irmeta {agreeing(ours, 'is', 'are')}"
+    parts = {
+        f"Of {count(over.height, 'claim')} of the paper, {text}{where}.": True,
+        f"{more} not counted.": ours,
+        "The numbers have no interval.": rows["se"].null_count() == rows.height,
+        UNDECIDED_NOTE: undecided,
+    }
+    return " ".join(sentence for sentence, is_said in parts.items() if is_said)
+
+
+def _mark(row: Row) -> Mark:
+    facts = [f"{row['statistic']}: {row['shown'] or row['verdict']}"]
+    facts += [f"holds for {row['condition']}"]
+    facts += [row["why"]] if row["why"] else []
+    facts += [f"the paper: {row['printed']}"] if row["printed"] and row["track"] else []
+    title = "; ".join(facts)
+    shade = ""
+    if row["track"] and row["verdict"] in (HOLDS, FAILS, UNDECIDED):
+        words = row["level"].removeprefix(row["verdict"]).removeprefix(", ")
+        shade = f"s{NEARNESS.index(words)}"
+    return Mark(MARKS[row["verdict"]], row["verdict"], row["shown"] or "", f"{title}.", shade)
+
+
+def _notes(over: Row, tracks: Sequence[Row], often: Collection[str]) -> list[str]:
+    """Return why it cannot be said, by reason, with the tracks of each, but for some reasons."""
+    if not tracks and over["verdict"] == OPEN:
+        return [f"It cannot be said: {over['why']}."]
+    reasons: dict[str, list[str]] = {}
+    for row in tracks:
+        if row["verdict"] == OPEN and row["why"] not in often:
+            reasons.setdefault(row["why"], []).append(row["track"])
+    notes = []
+    for why, on in reasons.items():
+        where = listed(on) if len(on) <= MOST_TRACKS else count(len(on), "track")
+        where = "" if len(on) == len(tracks) else f" on {where}"
+        notes.append(f"It cannot be said{where}: {why}.")
+    return notes

@@ -23,6 +23,7 @@ from irmeta.studies.framework.claim_matrix import (
     CLAIM_FACTS,
     ClaimMatrix,
     matrix_of,
+    matrix_table,
 )
 from irmeta.studies.framework.plan import check_folder
 from irmeta.studies.framework.recorded_files import ALL, PARTS, RecordedFiles, recorded_folders
@@ -35,7 +36,6 @@ from irmeta.studies.framework.registry import (
     reader_of,
 )
 from irmeta.studies.framework.runner import drawing, run
-from irmeta.studies.framework.sections import matrix_table
 from irmeta.studies.framework.study import (
     STUDIED_TRACKS,
     ClaimRunOptions,

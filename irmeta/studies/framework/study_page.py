@@ -25,10 +25,9 @@ from irmeta.report.notation import Notations
 from irmeta.report.table_grid import Grid, grid, in_grey
 from irmeta.report.table_grid import in_notation as grid_in_notation
 from irmeta.schema.columns import paper_column
-from irmeta.studies.framework.claim_print import cited, claims_for_print, in_notation
+from irmeta.studies.framework.claim_print import cited, claim_table, claims_for_print, in_notation
 from irmeta.studies.framework.part_tables import not_compared, used_only
 from irmeta.studies.framework.recorded_files import RecordedFiles, folder_of
-from irmeta.studies.framework.sections import claim_table
 from irmeta.studies.framework.study import (
     CLAIMS,
     STUDIED_TRACKS,

@@ -22,14 +22,13 @@ from irmeta.report.notation import to_text
 from irmeta.report.theme import to_spec
 from irmeta.results.tidy_files import provenance, read_parquet
 from irmeta.studies.framework import registry
-from irmeta.studies.framework.claim_matrix import ClaimMatrix
+from irmeta.studies.framework.claim_matrix import ClaimMatrix, claim_folds, matrix_table
 from irmeta.studies.framework.claim_print import (
     condition_in_words,
     in_notation,
     with_levels,
 )
 from irmeta.studies.framework.claims import Claim, cell, claim_rows
-from irmeta.studies.framework.sections import claim_folds, matrix_table
 from irmeta.studies.framework.study import CLAIMS, FAILS, HOLDS, OPEN, STUDIED_TRACKS, UNDECIDED
 from irmeta.studies.framework.study_results import JOINED_CLAIMS
 from irmeta.studies.framework.track_groups import (

@@ -18,6 +18,7 @@ import irmeta
 from irmeta.cli.display import ENDINGS
 from irmeta.errors import IrmetaError, UsageError
 from irmeta.studies.framework import registry
+from irmeta.studies.framework.claim_print import MOST_TRACKS, claim_table
 from irmeta.studies.framework.claims import (
     SHARES,
     CannotBeSaid,
@@ -30,7 +31,6 @@ from irmeta.studies.framework.claims import (
     over_rows,
     value,
 )
-from irmeta.studies.framework.sections import MOST_TRACKS, claim_table
 from irmeta.studies.framework.study import CLAIMS, STUDIED_TRACKS, Tables
 from irmeta.studies.framework.study_results import StudyResults, differences
 from support import tiny
