@@ -54,21 +54,8 @@ def robust_conclusions(
 ) -> Robust:
     """Check the conclusions on matrices of a store by the conditions of the study of trust.
 
-    Parameters
-    ----------
-    results
-        What the matrices were made of.
-    measures
-        Measures as the user named them: without `rel`, each qrels set has its own.
-    settings
-        Options of the study: alpha, resamples, seed.
-    choices
-        Fields of `EvalPolicy`.
-
-    Raises
-    ------
-    UsageError
-        If the results are values without a store.
+    The matrices were made of `results`; `measures` are as the user named them: without `rel`, each
+    qrels set has its own. `settings` are options of the study, `choices` fields of `EvalPolicy`.
     """
     store = _store_of(results, choices)
     names = defaultdict[str, list[str]](list)

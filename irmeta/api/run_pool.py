@@ -239,12 +239,14 @@ def _tops(
     chosen = names if wanted is None else _chosen(names, facts, wanted)
     docs = reader.docs.strings()
     order = docs.cast(pl.Binary).rank("dense").to_numpy()  # sorts as the docs' bytes
-    tops = {
-        name: _top(read[file], depth, tie_order, docs, order).with_columns(
-            group=pl.lit(_team(facts, name))
+    tops = dict[str, pl.DataFrame]()
+    for file, name in chosen.items():
+        group = facts[name].group if name in facts else None
+        # A run without a team is a team of its own.
+        team = f"run {name}" if group is None else f"team {group}"
+        tops[name] = _top(read[file], depth, tie_order, docs, order).with_columns(
+            group=pl.lit(team)
         )
-        for file, name in chosen.items()
-    }
     return tops, facts
 
 
@@ -304,12 +306,6 @@ def _chosen(
             raise UsageError(f"no run is {text!r}. {hint}")
         systems |= matching
     return {file: name for file, name in names.items() if name in systems}
-
-
-def _team(facts: Mapping[str, Facts], name: str) -> str:
-    """Return the team of a run; a run without one is a team of its own."""
-    team = facts[name].group if name in facts else None
-    return f"run {name}" if team is None else f"team {team}"
 
 
 def _top(

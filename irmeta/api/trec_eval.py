@@ -214,10 +214,13 @@ def _together(
 
 def _evaluated(printed: Sequence[Line], options: TrecEvalOptions) -> tuple[list[Spec], EvalPolicy]:
     """Return the measures to compute, counts that others depend on included, and the policy."""
+    # With -c, version 9 counts the grades from 1 in its summary, whatever -l.
+    counts = ["NumQ", *(["NumRel"] if options.complete and options.version == 9 else [])]
+    if options.condensed:
+        counts += [LISTED, relevant_count(options)]
     specs = {line.spec.name: line.spec for line in printed if line.spec is not None}
-    counts = [parse_measure(name) for name in _counts(options)]
-    policy = EvalPolicy(queries="judged" if options.complete else "retrieved")
-    return list((specs | {one.name: one for one in counts}).values()), policy
+    specs |= {spec.name: spec for spec in map(parse_measure, counts)}
+    return [*specs.values()], EvalPolicy(queries="judged" if options.complete else "retrieved")
 
 
 def _relstrings(
@@ -243,10 +246,3 @@ def _relstrings(
     first = rows.sort("query", "rank").group_by("query").agg(text=character.head(length))
     strings = first.select("query", pl.col("text").list.join("")).collect()
     return dict(strings.iter_rows())
-
-
-def _counts(options: TrecEvalOptions) -> list[str]:
-    """Name the counts that trec_eval's values under the options depend on."""
-    # With -c, version 9 counts the grades from 1 in its summary, whatever -l.
-    counts = ["NumQ", *(["NumRel"] if options.complete and options.version == 9 else [])]
-    return [*counts, LISTED, relevant_count(options)] if options.condensed else counts

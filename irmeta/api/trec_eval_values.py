@@ -302,13 +302,7 @@ def _all_docs(judged: Judged, place: str | Path) -> GivenQrels:
 
 
 def _graded_sets(judged: Judged, place: str) -> list[GivenQrels]:
-    """Return a qrels set for each group.
-
-    Raises
-    ------
-    TrecEvalError
-        If a group judges a doc of a query twice.
-    """
+    """Return a qrels set for each group, which may judge a doc of a query only once."""
     rows = [
         (row.group, query, row.doc, whole_number(row.level))
         for query, docs in judged.items()
@@ -319,15 +313,12 @@ def _graded_sets(judged: Judged, place: str) -> list[GivenQrels]:
     if twice.height:
         query, doc = twice.select("query", "doc").row(0)
         raise TrecEvalError(f"{place}: query {query} has doc {doc} twice in a group", CANNOT_READ)
-    return [
-        GivenQrels(str(name), (QrelsColumns(place, _narrow(rows)),))
-        for (name,), rows in frame.sort("group").group_by("group", maintain_order=True)
-    ]
-
-
-def _narrow(rows: pl.DataFrame) -> pl.DataFrame:
-    grade = pl.col("grade").cast(pl.Float64 if (rows["grade"].abs() > 127).any() else pl.Int8)
-    return rows.select("query", "doc", grade)
+    sets = list[GivenQrels]()
+    for (name,), of_group in frame.sort("group").group_by("group", maintain_order=True):
+        dtype = pl.Float64 if (of_group["grade"].abs() > 127).any() else pl.Int8
+        docs = of_group.select("query", "doc", pl.col("grade").cast(dtype))
+        sets.append(GivenQrels(str(name), (QrelsColumns(place, docs),)))
+    return sets
 
 
 def _means_over_groups(

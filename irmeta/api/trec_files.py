@@ -152,13 +152,7 @@ def _write_sample(
 
 
 def _check(rows: pl.DataFrame, track: str, *columns: str) -> None:
-    """Check that names can be fields of a line.
-
-    Raises
-    ------
-    DataError
-        At the first name that contains white space, or a query #, which would start a comment.
-    """
+    """Refuse names that cannot be fields of a line: with white space, or a query called #."""
     for column in columns:
         texts = rows[column].unique(maintain_order=True)
         bad = texts.str.contains(_BREAKS)

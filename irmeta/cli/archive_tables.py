@@ -62,8 +62,13 @@ def print_one_track(found: Catalog) -> None:
     }
     for title, frame in sections.items():
         if frame is not None and frame.height:
+            without_text = [
+                column.name
+                for column in frame
+                if column.dtype == pl.String and set(column) <= {"", None}
+            ]
             print_text(console, f"\n{title}", "bold")
-            print_table(console, _without_empty(frame))
+            print_table(console, frame.drop(without_text))
     if found.published.is_empty():
         print_text(console, "\nNo published scores of runs are known.")
     for task in choice.tasks:
@@ -93,12 +98,6 @@ def _measures(published: pl.DataFrame) -> pl.DataFrame:
 def _named(qrels: pl.DataFrame) -> pl.DataFrame:
     """Drop names that only repeat the address."""
     return qrels.with_columns(pl.when(pl.col("name") != pl.col("address")).then("name"))
-
-
-def _without_empty(frame: pl.DataFrame) -> pl.DataFrame:
-    """Drop columns without any text."""
-    empty = [one.name for one in frame if one.dtype == pl.String and set(one) <= {"", None}]
-    return frame.drop(empty)
 
 
 MOST_TRACKS = 20  # with a line each

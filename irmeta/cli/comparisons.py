@@ -251,13 +251,7 @@ def agree(
 
 
 def grades_by_name(texts: Sequence[str]) -> dict[str | None, float]:
-    """Parse --rel: one grade for all sets, and ``NAME=GRADE`` for single ones.
-
-    Raises
-    ------
-    UsageError
-        If a grade is not a number, or is given twice.
-    """
+    """Parse --rel: one grade for all sets, and ``NAME=GRADE`` for single ones."""
     named = dict[str | None, float]()
     for grade_text in texts:
         name, equals, grade = grade_text.rpartition("=")

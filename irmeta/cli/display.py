@@ -101,13 +101,7 @@ class Display(Options):
         return "table" if sys.stdout.isatty() else "csv"
 
     def check(self) -> None:
-        """Reject options that contradict each other.
-
-        Raises
-        ------
-        UsageError
-            For a file with an unknown ending, or options that its format does not have.
-        """
+        """Reject files with unknown endings, and options that contradict each other."""
         file, form = self.file, self.form
         if file is not None:
             self._check_file(file)

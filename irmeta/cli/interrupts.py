@@ -68,11 +68,7 @@ def _watch(reader: int, came: Event, ended: Event, message: str) -> None:
 def stop(message: str, *, is_idle: bool = True) -> NoReturn:
     """Exit at once, which is safe because files are replaced atomically.
 
-    Parameters
-    ----------
-    is_idle
-        Whether the main thread has ended its work; otherwise it may write to a full pipe, and
-        flushing would wait for it.
+    Unless the main thread `is_idle`, it may write to a full pipe, and flushing would wait for it.
     """
     # Both threads may come here. The one that waits for a full pipe must not keep the other.
     if not _ending.acquire(timeout=0.5):

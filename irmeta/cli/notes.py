@@ -31,11 +31,12 @@ def in_options(text: str) -> str:
     'line 3: not a number.'
     """
     problem, *more = _SENTENCE.split(text)
-    return KEYWORD.sub(_as_option, " ".join([problem, *filter(_is_known, more)]))
-
-
-def _is_known(sentence: str) -> bool:
-    return all(_as_option(match) != match[0] for match in KEYWORD.finditer(sentence))
+    known = [
+        sentence
+        for sentence in more
+        if all(_as_option(match) != match[0] for match in KEYWORD.finditer(sentence))
+    ]
+    return KEYWORD.sub(_as_option, " ".join([problem, *known]))
 
 
 def _as_option(match: re.Match[str]) -> str:
@@ -49,15 +50,7 @@ def _as_option(match: re.Match[str]) -> str:
 
 
 class Notes:
-    """Level of detail on stderr.
-
-    Attributes
-    ----------
-    quiet
-        Whether only results and errors are printed.
-    verbose
-        Whether steps, their times, and tracebacks are printed too.
-    """
+    """Level of detail on stderr: only results and errors, or also steps, times and tracebacks."""
 
     def __init__(self) -> None:
         self.quiet: bool = False

@@ -82,11 +82,6 @@ _NAMES = {
 _PANEL_OF = {name: panel for panel in reversed(_NAMES) for name in _NAMES[panel]}
 
 
-def panel_of(cls: type[Options], name: str) -> str | None:
-    """Return the panel of an option that is declared in a class of options."""
-    return READING if cls is ReadPolicy else _PANEL_OF.get(name)
-
-
 def arrange(declared: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
     """Put the options of a command in their panels, and sort them by panel; arguments come first.
 
@@ -113,12 +108,7 @@ Group = type[Options] | tuple[type[Options], tuple[str, ...]]
 class Given(dict[str, Any]):
     """Options on the command line by name, without options that are left to their default.
 
-    Parameters
-    ----------
-    values
-        The values of the options on the command line.
-    accepted
-        Names of all options of the class that the command accepts.
+    `accepted` are the names of all options of the class that the command accepts.
     """
 
     def __init__(self, values: Mapping[str, Any], accepted: Collection[str]) -> None:
@@ -184,11 +174,7 @@ def build_options(
     """Remove the options of classes from a command's arguments.
 
     An option that two classes share is passed to both, unless its value is the first default.
-
-    Returns
-    -------
-    dict
-        For each group an instance of its class, and the values on the command line.
+    Return for each group an instance of its class, and the values on the command line.
     """
     built = dict[str, tuple[Options, dict[str, Any]]]()
     shared: dict[str, Any] = {}
@@ -213,10 +199,7 @@ def pop_options(
 ) -> dict[str, Any]:
     """Remove the options of a class from a command's arguments; return those on the command line.
 
-    Raises
-    ------
-    UsageError
-        If an option with one value is there repeatedly.
+    An option with one value that is there repeatedly is a `UsageError`.
     """
     line = dict[str, Any]()
     for field, kind in typed_fields(cls):
@@ -244,7 +227,7 @@ def flags(one: Field[Any]) -> list[str]:
 def parameters(cls: type[Options], without: Collection[str] = ()) -> list[inspect.Parameter]:
     """Return the parameters of a command for the options of a class."""
     return [
-        _parameter(field, kind, panel_of(cls, field.name))
+        _parameter(field, kind, READING if cls is ReadPolicy else _PANEL_OF.get(field.name))
         for field, kind in typed_fields(cls)
         if field.metadata["flag"] != "" and field.name not in without
     ]
@@ -310,16 +293,8 @@ def command(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a command with the options of `Detail`, and with examples in its help text.
 
-    Parameters
-    ----------
-    examples
-        Complete command lines.
-    name
-        Name of the command; default: the function's name.
-    group
-        The app, or a group of subcommands.
-    parent
-        The words before the command's name.
+    Examples are complete command lines, and `parent` the words before the command's name, which is
+    that of the function by default.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:

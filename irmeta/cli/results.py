@@ -78,13 +78,7 @@ class Gating(Options):
 
 
 def parse_pairs(pairs: Sequence[str]) -> dict[str, str] | None:
-    """Parse pairs of systems written as OLD=NEW; the last = is that between them.
-
-    Raises
-    ------
-    UsageError
-        If a text is no pair, or a system has two pairs.
-    """
+    """Parse pairs of systems written as OLD=NEW; the last = is that between them."""
     if not pairs:
         return None
     parsed = dict[str, str]()
@@ -101,10 +95,7 @@ def parse_pairs(pairs: Sequence[str]) -> dict[str, str] | None:
 def first_system(source: Store | Location | list[NamedFile], named: Sequence[Path]) -> str:
     """Return the system of the first run, or of the first file of values, on the command line.
 
-    Raises
-    ------
-    UsageError
-        If that is no single system: a store, a table of several systems, an archive of runs.
+    A store, a table of several systems or an archive of runs has no single one: a `UsageError`.
     """
     systems = list[str]()
     if isinstance(source, list):

@@ -54,13 +54,6 @@ def write_to_pipe(text: str) -> None:
         sys.stdout.flush()
 
 
-def write_bytes_to_pipe(data: bytes) -> None:
-    """Write bytes to standard output, whose reader may stop reading."""
-    with _open_pipe():
-        sys.stdout.buffer.write(data)
-        sys.stdout.flush()
-
-
 @contextmanager
 def _open_pipe() -> Generator[None]:
     try:
@@ -155,7 +148,10 @@ def write_result(result: Result, display: Display) -> None:
         else:
             result.show(digits)
     elif display.form == "parquet":
-        write_bytes_to_pipe(_parquet(result))
+        data = _parquet(result)
+        with _open_pipe():
+            sys.stdout.buffer.write(data)
+            sys.stdout.flush()
     else:
         write_to_pipe(_text(result, display))
 
@@ -249,13 +245,7 @@ SYSTEM_COLUMNS = ("system", "system_a", "system_b", "baseline", "better", "worse
 
 
 def with_system_names(grid: Grid, file: str) -> Grid:
-    """Return a table whose columns of systems have the names of `printed_names`.
-
-    Raises
-    ------
-    UsageError
-        As `printed_names`, and if no column names systems.
-    """
+    """Return a table whose columns of systems have the names of `printed_names`."""
     places = [i for i, head in enumerate(grid.head) if head.column in SYSTEM_COLUMNS]
     if not places:
         raise UsageError("the table has no column of systems: omit `system_names`.")

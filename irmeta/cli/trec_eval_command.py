@@ -111,13 +111,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _chosen(given: Sequence[tuple[str, str]]) -> TrecEvalOptions:
-    """Return the options that change values.
-
-    Raises
-    ------
-    TrecEvalError
-        For an option that is not supported, or a number out of range.
-    """
+    """Return the options that change values; an unsupported one is a `TrecEvalError`."""
     from irmeta.errors import short
     from irmeta.measures.trec_eval import (
         FORMATS,
