@@ -33,14 +33,8 @@ GROUPED = Track(
 @pytest.fixture
 def grouped(tmp_path) -> irmeta.Store:
     """Four systems; a1 and a2 are of one group, `empty` is of none."""
-    folder = GROUPED.write(tmp_path / "collection")
-    (folder / "groups.csv").write_text("name,group,pooled\na1,A,no\na2,A,yes\nb,B,yes\n")
-    (folder / "collection.toml").write_text(
-        '[tracks.t]\nruns = ["t/runs/*"]\n'
-        'systems = { file = "groups.csv", name = "name", group = "group", pooled = "pooled" }\n'
-        '[[tracks.t.qrels]]\nname = "qrels"\nfile = "t/qrels"\n'
-    )
-    return irmeta.read(folder)
+    facts = "name,group,pooled\na1,A,no\na2,A,yes\nb,B,yes\n"
+    return irmeta.read(GROUPED.write_with(tmp_path, facts))
 
 
 def test_contributions__worked_by_hand(grouped):

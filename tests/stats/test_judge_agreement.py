@@ -13,12 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import irmeta
-from irmeta.schema.result_tables import SAME_SCALE, SCALE_FREE
+from irmeta.schema.result_tables import SAME_SCALE
 from irmeta.stats.label_agreement import SAME, coefficients, query_intervals
 from twins import labels as twin
 
 Labels = dict[str, dict[str, float]]
-COEFFICIENTS = (*SCALE_FREE, *SAME_SCALE)
 WHOLE = ("kappa", "kappa_linear", "kappa_quadratic")
 
 
@@ -264,13 +263,6 @@ def test_agree__jackknife_of_a_mean_equals_the_t_interval():
     ends = row["leniency"] - margin, row["leniency"] + margin
     assert (row["leniency_low"], row["leniency_high"]) == pytest.approx(ends)
     assert -1 <= row["kappa_low"] < row["kappa"] < row["kappa_high"] < 1
-
-
-def test_agree__one_query_has_no_interval():
-    found = irmeta.agree({"q": HUMAN["q1"]}, {"j": {"q": HUMAN["q2"]}})
-    (row,) = found.judges.to_dicts()
-    assert not math.isnan(row["kappa"])
-    assert math.isnan(row["kappa_low"])
 
 
 def test_agree__judge_without_common_docs_and_constant_judge():

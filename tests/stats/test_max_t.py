@@ -16,19 +16,15 @@ from irmeta.results.matrix import Matrix
 from irmeta.stats.baselines import max_t_test
 from irmeta.stats.pairs import FAMILY_TESTS, PLAIN_TESTS, pairwise
 from support.examples import scaled
+from support.judged import numbered_matrix
 from twins import significance as naive
 
 GRID = st.integers(0, 8).map(lambda n: n / 8)
 
 
-def matrix(values: np.ndarray, **facts) -> Matrix:
-    queries = tuple(f"q{i}" for i in range(values.shape[0]))
-    return Matrix(values, queries, tuple(f"s{i}" for i in range(values.shape[1])), "AP", **facts)
-
-
 @pytest.fixture
 def some() -> Matrix:
-    return matrix(np.random.default_rng(3).random((20, 5)) + np.linspace(0, 0.6, 5))
+    return numbered_matrix(np.random.default_rng(3).random((20, 5)) + np.linspace(0, 0.6, 5))
 
 
 def test_max_t__the_baseline_does_not_differ_from_itself(some: Matrix):
@@ -54,7 +50,7 @@ def test_max_t_test__random_flips_approach_all_flips():
 
 def test_max_t_test__one_system_is_the_permutation_test():
     values = np.random.default_rng(1).random((10, 2)) + np.array([0, 0.2])
-    p = pairwise(matrix(values), "permutation").p_adjusted[0, 1]
+    p = pairwise(numbered_matrix(values), "permutation").p_adjusted[0, 1]
     assert max_t_test(values, 1)[0].tolist() == [p, 1.0]
 
 
@@ -63,9 +59,9 @@ def test_max_t_test__copies_of_a_system_cost_nothing():
     copies = values[:, [0, 0, 0, 0, 1]]
     single, several = max_t_test(values, 1)[0][0], max_t_test(copies, 4)[0]
     assert several.tolist() == [single] * 4 + [1.0]
-    holm = pairwise(matrix(copies), "permutation", correction="holm", baseline="s4").p_adjusted[
-        0, 4
-    ]
+    holm = pairwise(
+        numbered_matrix(copies), "permutation", correction="holm", baseline="s4"
+    ).p_adjusted[0, 4]
     assert holm == pytest.approx(4 * single)
 
 
@@ -73,7 +69,7 @@ def test_max_t_test__copies_of_a_system_cost_nothing():
 def test_max_t_test__interval_excludes_0_where_p_is_small(queries: int):
     values = np.random.default_rng(4).random((queries, 12)) + np.linspace(0, 0.5, 12)
     for confidence in (0.5, 0.9, 0.95, 0.99):
-        pairs = pairwise(matrix(values), "max-t", baseline="s5", confidence=confidence)
+        pairs = pairwise(numbered_matrix(values), "max-t", baseline="s5", confidence=confidence)
         assert pairs.low is not None
         assert pairs.high is not None
         outside = (pairs.low[:, 5] > 0) | (pairs.high[:, 5] < 0)

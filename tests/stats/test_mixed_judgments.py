@@ -74,7 +74,7 @@ def test_mixtures__ends_and_draws_are_shared():
 
 def test_mixtures__direction_does_not_matter():
     human, judge = made(0, 0.0), made(1)
-    turned = [numbered_matrix(-one.values, -1) for one in (human, judge)]
+    turned = [numbered_matrix(-one.values, direction=-1) for one in (human, judge)]
     found = mixtures(human, {"j": judge}, sizes=[0, 5], repeats=4)
     assert found.equals(mixtures(turned[0], {"j": turned[1]}, sizes=[0, 5], repeats=4))
 

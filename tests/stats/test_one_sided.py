@@ -20,21 +20,17 @@ from irmeta.results.matrix import Matrix
 from irmeta.stats.baselines import ONE_SIDED
 from irmeta.stats.pairs import BASELINE_TESTS, TESTS, pairwise
 from support.examples import scaled
+from support.judged import numbered_matrix
 
 SIDES: tuple[Alternative, ...] = ("greater", "less")
 GRID = st.integers(0, 8).map(lambda n: n / 8)
-
-
-def matrix(values: np.ndarray, **facts) -> Matrix:
-    queries = tuple(f"q{i}" for i in range(values.shape[0]))
-    return Matrix(values, queries, tuple(f"s{i}" for i in range(values.shape[1])), "AP", **facts)
 
 
 @pytest.fixture
 def some() -> Matrix:
     values = np.random.default_rng(3).random((20, 5)) + np.linspace(0, 0.6, 5)
     values[3, 1] = values[7, 2] = np.nan
-    return matrix(values)
+    return numbered_matrix(values)
 
 
 def of_scipy(test: str, a: np.ndarray, b: np.ndarray, side: Alternative) -> float:
@@ -60,7 +56,7 @@ def test_pairwise__one_sided_equals_scipy(
 ):
     values = some.values[:queries]
     values = np.round(values * steps) / steps if steps else values  # ties and zeros
-    found = pairwise(matrix(values), test, baseline=f"s{base}", alternative=side)
+    found = pairwise(numbered_matrix(values), test, baseline=f"s{base}", alternative=side)
     for system in set(range(5)) - {base}:
         right = of_scipy(test, values[:, system], values[:, base], side)
         np.testing.assert_allclose(found.p_adjusted[system, base], right, rtol=1e-10)
@@ -70,7 +66,7 @@ def test_pairwise__one_sided_equals_scipy(
 @pytest.mark.parametrize("side", SIDES)
 def test_pairwise__one_sided_permutation_equals_all_flips(side: Alternative):
     values = np.random.default_rng(1).integers(0, 5, (9, 3)) / 4
-    found = pairwise(matrix(values), "permutation", baseline="s1", alternative=side)
+    found = pairwise(numbered_matrix(values), "permutation", baseline="s1", alternative=side)
     for system in (0, 2):
         gains = (values[:, system] - values[:, 1]) * (1 if side == "greater" else -1)
         sums = [np.dot(one, gains) for one in product((1, -1), repeat=9)]
@@ -84,7 +80,7 @@ def test_pairwise__random_flips_approach_all(side: Alternative):
     for test in ("permutation", "max-t"):
         exact, drawn = (
             pairwise(
-                matrix(values), test, baseline="s1", alternative=side, resamples=number
+                numbered_matrix(values), test, baseline="s1", alternative=side, resamples=number
             ).p_adjusted
             for number in (2**17, 20_000)
         )
@@ -98,7 +94,7 @@ def test_pairwise__random_flips_approach_all(side: Alternative):
 @settings(max_examples=scaled(40), deadline=None)
 def test_pairwise__one_sided_max_t_equals_naive_maxima(values: np.ndarray, side: Alternative):
     sign = 1 if side == "greater" else -1
-    found = pairwise(matrix(values), "max-t", baseline="s1", alternative=side)
+    found = pairwise(numbered_matrix(values), "max-t", baseline="s1", alternative=side)
     gains = [[sign * (row[i] - row[1]) for row in values.tolist()] for i in range(values.shape[1])]
     size = [sum(g * g for g in one) ** 0.5 for one in gains]
     live = [i for i, one in enumerate(size) if one > 0]
@@ -152,7 +148,7 @@ def test_pairwise__one_sided_limit_excludes_0_where_p_is_small(
 def test_pairwise__one_sided_system_equal_to_the_baseline_has_p_1(test: str, side: Alternative):
     values = np.random.default_rng(0).random((15, 3))
     values[:, 2] = values[:, 0]
-    p = pairwise(matrix(values), test, baseline="s0", alternative=side).p_adjusted[2, 0]
+    p = pairwise(numbered_matrix(values), test, baseline="s0", alternative=side).p_adjusted[2, 0]
     assert p == (0.5 if test == "t-unpaired" else 1)  # which ignores that queries are the same
 
 
@@ -176,7 +172,7 @@ def test_pairwise__one_sided_needs_a_baseline(some: Matrix):
 def test_compare__one_sided_verdicts_follow_the_direction(
     some: Matrix, side: Alternative, direction: int, shown: str
 ):
-    one = matrix(some.values, direction=direction)
+    one = numbered_matrix(some.values, direction=direction)
     (found,) = irmeta.compare([one], baseline="s2", alternative=side)
     verdicts = dict(found.systems.select("system", "verdict").iter_rows())
     tested = pairwise(one, baseline="s2", alternative=side, correction="holm")

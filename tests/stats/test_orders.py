@@ -159,14 +159,6 @@ def test_correlate__tau_ap_takes_the_first_ordering_as_reference():
     assert found[1, 0] == pytest.approx(2 / 2 * (1 / 1 + 0 / 2) - 1)
 
 
-def test_correlate__tau_ap_weights_the_top_more():
-    best = np.arange(10, 0, -1.0)
-    top, bottom = best.copy(), best.copy()
-    top[[0, 1]], bottom[[8, 9]] = top[[1, 0]], bottom[[9, 8]]
-    assert correlation(best, top, "tau-ap") < correlation(best, bottom, "tau-ap")
-    assert correlation(best, top, "tau-b") == correlation(best, bottom, "tau-b")
-
-
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("values", [[], [0.5], [2, 2, 2], [NAN, NAN, NAN], [NAN, 1, NAN]])
 def test_correlate__undefined_without_an_order(method, values):
@@ -290,12 +282,3 @@ def test_round_means__removes_rounding_errors_only():
 def test_tau_gap__worked_examples(reference, estimate, expected):
     assert correlation(reference, estimate, "tau-gap") == pytest.approx(expected, abs=1e-12)
     assert naive.tau_gap(reference, estimate) == pytest.approx(expected, abs=1e-12)
-
-
-def test_tau_gap__exchange_of_near_systems_costs_less_than_by_tau_ap():
-    near, far = [0.9, 0.5, 0.49], [0.9, 0.5, 0.1]
-    exchanged = [3, 1, 2]
-    gaps = [correlation(values, exchanged, "tau-gap") for values in (near, far)]
-    assert gaps[0] > gaps[1]
-    ranks = [correlation(values, exchanged, "tau-ap") for values in (near, far)]
-    assert ranks[0] == ranks[1]

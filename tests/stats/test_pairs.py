@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise as neighbours
 
 import numpy as np
 import polars as pl
@@ -17,6 +16,7 @@ from irmeta.stats import hsd
 from irmeta.stats.corrections import CORRECTIONS
 from irmeta.stats.paired import paired_differences, unpaired_differences
 from irmeta.stats.pairs import COMPLETE_TESTS, FAMILY_TESTS, PLAIN_TESTS, TESTS, pairwise
+from support.judged import numbered_matrix
 from twins import significance as naive
 
 COLUMNS = {
@@ -36,15 +36,10 @@ COLUMNS = {
 every_test = pytest.mark.parametrize("test", TESTS)
 
 
-def matrix(values: np.ndarray, **facts) -> Matrix:
-    queries = tuple(f"q{i}" for i in range(values.shape[0]))
-    return Matrix(values, queries, tuple(f"s{i}" for i in range(values.shape[1])), "AP", **facts)
-
-
 @pytest.fixture
 def some() -> Matrix:
     values = np.random.default_rng(3).random((20, 5)) + np.linspace(0, 0.6, 5)
-    return matrix(values, track="made", direction=-1)
+    return numbered_matrix(values, track="made", direction=-1)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +94,7 @@ def test_pairs_frame__columns_and_values(test, some):
     order = list(zip(frame["system_a"], frame["system_b"], strict=True))
     assert order == [(f"s{a}", f"s{b}") for a in range(5) for b in range(a + 1, 5)]
     assert set(frame["track"]) == {"made"}
-    assert set(frame["measure"]) == {"AP"}
+    assert set(frame["measure"]) == {"A"}
     means = some.values.mean(axis=0)
     for a, b, row in [(0, 1, 0), (0, 4, 3), (3, 4, 9)]:
         assert frame["difference"][row] == pytest.approx(means[a] - means[b])
@@ -147,10 +142,10 @@ def test_pairwise__effect_is_paired_unless_the_test_is_unpaired(some):
 def test_pairwise__pair_uses_queries_defined_for_both_systems(test, some):
     values = some.values.copy()
     values[:6, 0] = values[4:7, 2] = np.nan
-    pairs = pairwise(matrix(values), test, rng=1)
+    pairs = pairwise(numbered_matrix(values), test, rng=1)
     for a, b, number in [(0, 1, 14), (0, 2, 13), (2, 3, 17), (3, 4, 20)]:
         known = ~np.isnan(values[:, [a, b]]).any(axis=1)
-        alone = pairwise(matrix(values[known][:, [a, b]]), test, rng=1)
+        alone = pairwise(numbered_matrix(values[known][:, [a, b]]), test, rng=1)
         assert pairs.queries[a, b] == number
         assert pairs.difference[a, b] == pytest.approx(alone.difference[0, 1], rel=1e-12)
         assert pairs.effect[a, b] == pytest.approx(alone.effect[0, 1], rel=1e-12)
@@ -164,8 +159,8 @@ def test_pairwise__pair_uses_queries_defined_for_both_systems(test, some):
 def test_pairwise__family_uses_queries_defined_for_all_systems(test, some):
     values = some.values.copy()
     values[3, 0] = values[9, 2] = np.nan
-    whole = matrix(np.delete(values, [3, 9], axis=0))
-    found = pairwise(matrix(values), test, resamples=50).frame()
+    whole = numbered_matrix(np.delete(values, [3, 9], axis=0))
+    found = pairwise(numbered_matrix(values), test, resamples=50).frame()
     assert found.equals(pairwise(whole, test, resamples=50).frame())
     assert (found["queries"] == 18).all()
 
@@ -175,14 +170,14 @@ def test_pairwise__corrections_count_unordered_pairs(correction, some):
     values = some.values.copy()
     values[:, 4] = np.nan  # four pairs have no p-value, six remain
     upper = np.triu_indices(4, 1)
-    plain = pairwise(matrix(values), "t").p_adjusted
-    pairs = pairwise(matrix(values), "t", correction=correction)
+    plain = pairwise(numbered_matrix(values), "t").p_adjusted
+    pairs = pairwise(numbered_matrix(values), "t", correction=correction)
     method = {"benjamini-hochberg": "fdr_bh"}.get(correction, correction)
     right = multipletests(plain[upper], method=method)[1]
     np.testing.assert_allclose(pairs.p_adjusted[upper], right, rtol=1e-12)
     np.testing.assert_array_equal(pairs.p_uncorrected, plain)
     assert pairs.frame()["p_uncorrected"].equals(
-        pairwise(matrix(values), "t").frame()["p_adjusted"]
+        pairwise(numbered_matrix(values), "t").frame()["p_adjusted"]
     )
     assert pairs.correction == correction
     assert np.isnan(pairs.p_adjusted[4, :4]).all()
@@ -197,7 +192,7 @@ def test_pairwise__bonferroni_interval_excludes_zero_where_significant(test, bas
     values[2:9, 1] = np.nan
     values[1:, 4] = np.nan  # pairs with this system have no p-value, and do not count
     settings = {"confidence": 0.9, "baseline": baseline}
-    pairs = pairwise(matrix(values), test, correction="bonferroni", **settings)
+    pairs = pairwise(numbered_matrix(values), test, correction="bonferroni", **settings)
     assert pairs.low is not None
     assert pairs.high is not None
     outside = (pairs.low > 0) | (pairs.high < 0)
@@ -209,14 +204,14 @@ def test_pairwise__bonferroni_interval_excludes_zero_where_significant(test, bas
 def test_pairwise__bonferroni_intervals_equal_naive_implementation(some):
     values = some.values[:, :4].copy()
     values[3:7, 1] = np.nan
-    pairs = pairwise(matrix(values), correction="bonferroni", confidence=0.8)
+    pairs = pairwise(numbered_matrix(values), correction="bonferroni", confidence=0.8)
     for (a, b), (low, high) in naive.bonferroni_limits(values.tolist(), 0.8).items():
         assert (pairs.low[a, b], pairs.high[a, b]) == pytest.approx((low, high), rel=1e-9)
         assert (pairs.low[b, a], pairs.high[b, a]) == pytest.approx((-high, -low), rel=1e-9)
 
 
 def test_pairwise__bonferroni_bootstrap_needs_enough_resamples():
-    some = matrix(np.random.default_rng(3).random((100, 5)))
+    some = numbered_matrix(np.random.default_rng(3).random((100, 5)))
     joint = pairwise(some, "bootstrap", correction="bonferroni", resamples=399)
     draws = np.random.default_rng(0).random((399, 100), np.float32)
     rows = (draws.astype(float) * 100).astype(int)
@@ -235,7 +230,7 @@ def test_pairs_interval__simultaneous_only_where_it_holds_for_all_pairs(test, co
     if test in COMPLETE_TESTS and correction != "none":
         return
     if test == "bootstrap":  # with bonferroni it needs 100 queries
-        some = matrix(np.random.default_rng(3).random((100, 5)))
+        some = numbered_matrix(np.random.default_rng(3).random((100, 5)))
     baseline = "s0" if test == "max-t" else None
     pairs = pairwise(some, test, correction=correction, baseline=baseline, resamples=99)
     if test in ("wilcoxon", "sign", "permutation"):
@@ -247,19 +242,19 @@ def test_pairs_interval__simultaneous_only_where_it_holds_for_all_pairs(test, co
 
 def test_separated__includes_p_equal_to_alpha():
     # the same system wins all six queries: the sign test's p is exactly 2 / 2^6
-    pairs = pairwise(matrix(np.tile([1.0, 0.0, np.nan], (6, 1))), "sign")
+    pairs = pairwise(numbered_matrix(np.tile([1.0, 0.0, np.nan], (6, 1))), "sign")
     assert pairs.separated(2 / 64).tolist() == [
         [False, True, False],
         [True, *[False] * 2],
         [False] * 3,
     ]
     assert not pairs.separated(0.031).any()
-    assert not pairwise(matrix(np.ones((6, 2))), "t").separated(1.0).diagonal().any()
+    assert not pairwise(numbered_matrix(np.ones((6, 2))), "t").separated(1.0).diagonal().any()
 
 
 @every_test
 def test_pairwise__identical_and_constant_systems(test):
-    pairs = pairwise(matrix(np.tile([0.1, 0.1, 0.5, 0.5], (30, 1))), test, resamples=99)
+    pairs = pairwise(numbered_matrix(np.tile([0.1, 0.1, 0.5, 0.5], (30, 1))), test, resamples=99)
     assert pairs.p_adjusted[0, 1] == pairs.p_adjusted[2, 3] == 1
     assert pairs.difference[0, 1] == pairs.effect[0, 1] == 0
     assert pairs.effect[2, 0] == np.inf
@@ -277,7 +272,7 @@ def test_pairwise__identical_and_constant_systems(test):
 @every_test
 @pytest.mark.parametrize("shape", [(0, 3), (1, 3), (5, 0), (5, 1), (0, 0), (1, 2)])
 def test_pairwise__undefined_for_too_few_queries_or_systems(test, shape):
-    pairs = pairwise(matrix(np.ones(shape)), test, resamples=9)
+    pairs = pairwise(numbered_matrix(np.ones(shape)), test, resamples=9)
     frame = pairs.frame()
     assert dict(frame.schema) == COLUMNS
     assert frame.height == shape[1] * (shape[1] - 1) // 2
@@ -307,9 +302,4 @@ def test_pairwise__rejects_invalid_arguments(some):
     with pytest.raises(UsageError, match="resamples"):
         pairwise(some, "bootstrap", resamples=0)
     with pytest.raises(UsageError, match="query 'q1' has an infinite value for 's0'"):
-        pairwise(matrix(np.array([[0.0, 1.0], [np.inf, 2.0]])))
-
-
-def test_pairs_frame__sorted_by_first_system(some):
-    frame = pairwise(some).frame()
-    assert all(a <= b for a, b in neighbours(frame["system_a"]))
+        pairwise(numbered_matrix(np.array([[0.0, 1.0], [np.inf, 2.0]])))

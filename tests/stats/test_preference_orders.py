@@ -10,22 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import irmeta
 from irmeta.errors import UsageError
 from irmeta.results.verdicts import Verdicts
 from irmeta.stats.aggregation import borda, mc4
 from irmeta.stats.orders import rank_rows
 from irmeta.stats.preferences import intransitive_triples, preference_order
 from irmeta.stats.rank_confidence import rank_sets
-
-
-def matrix(values: object, direction: int = 1) -> irmeta.Matrix:
-    array = np.asarray(values, float)
-    queries, systems = (
-        tuple(f"{letter}{i}" for i in range(size))
-        for letter, size in zip("qs", array.shape, strict=True)
-    )
-    return irmeta.Matrix(array, queries, systems, "AP", direction=direction)
+from support.judged import numbered_matrix
 
 
 def test_rank_rows__ties_share_the_smallest_rank():
@@ -37,7 +28,7 @@ def test_rank_rows__ties_share_the_smallest_rank():
 
 @given(st.integers(0, 999), st.integers(2, 8), st.integers(2, 7))
 def test_preference_order__equals_aggregation_of_verdicts(seed, queries, systems):
-    values = matrix(np.random.default_rng(seed).integers(0, 3, (queries, systems)))
+    values = numbered_matrix(np.random.default_rng(seed).integers(0, 3, (queries, systems)))
     verdicts = Verdicts.of(values)
     decided = {"majority": "decided"}
     for by, order, choices in (
@@ -54,14 +45,14 @@ def test_preference_order__equals_aggregation_of_verdicts(seed, queries, systems
 
 def test_preference_order__rank_sets_are_those_of_win_rates_and_of_borda_counts():
     values = np.random.default_rng(4).normal([0, 1, 1, 4], 0.5, (30, 4)).round(1)
-    found = preference_order(matrix(values), resamples=60, rng=9).drop("score")
+    found = preference_order(numbered_matrix(values), resamples=60, rng=9).drop("score")
     columns = ("system", "rank", "rank_low", "rank_high")
-    sets = rank_sets(matrix(values), resamples=60, rng=9).systems
+    sets = rank_sets(numbered_matrix(values), resamples=60, rng=9).systems
     assert found.equals(sets.select(columns))
     better = [[(row[s] > row).sum() + (row[s] == row).sum() / 2 - 0.5 for s in range(4)]
               for row in values]  # fmt: skip
-    found = preference_order(matrix(values), "borda", resamples=60, rng=9)
-    sets = rank_sets(matrix(better), resamples=60, rng=9).systems
+    found = preference_order(numbered_matrix(values), "borda", resamples=60, rng=9)
+    sets = rank_sets(numbered_matrix(better), resamples=60, rng=9).systems
     assert found.select(columns).equals(sets.select(columns))
     assert found["score"].sum() == pytest.approx(np.sum(better))
     assert found["rank_low"].to_list()[0] == 1
@@ -69,26 +60,26 @@ def test_preference_order__rank_sets_are_those_of_win_rates_and_of_borda_counts(
 
 def test_preference_order__no_rank_sets_by_mc4():
     values = np.random.default_rng(4).integers(0, 4, (30, 5))
-    found = preference_order(matrix(values), "mc4")
+    found = preference_order(numbered_matrix(values), "mc4")
     assert found["rank"].is_sorted()
     assert found["rank_low"].to_list() == found["rank_high"].to_list() == [None] * 5
 
 
 def test_preference_order__single_system_and_no_query():
-    nothing = matrix(np.full((2, 1), np.nan))
+    nothing = numbered_matrix(np.full((2, 1), np.nan))
     for by in ("win-rate", "borda", "mc4"):
         assert preference_order(nothing, by)["rank"].to_list() == [None]
-    frame = preference_order(matrix([[1.0], [2.0]]), "mc4")
+    frame = preference_order(numbered_matrix([[1.0], [2.0]]), "mc4")
     assert frame.select(pl.exclude("score")).rows() == [("s0", 1, None, None)]
 
 
 def test_preference_order__unknown_rule_is_an_error():
     with pytest.raises(UsageError, match="by = 'elo' is not a choice"):
-        preference_order(matrix([[1, 2]]), "elo")
+        preference_order(numbered_matrix([[1, 2]]), "elo")
     with pytest.raises(UsageError, match="majority = 'half' is not a choice"):
-        preference_order(matrix([[1, 2]]), "mc4", majority="half")
+        preference_order(numbered_matrix([[1, 2]]), "mc4", majority="half")
     with pytest.raises(UsageError, match="majority = 'decided' is for by = 'mc4', not 'borda'"):
-        preference_order(matrix([[1, 2]]), "borda", majority="decided")
+        preference_order(numbered_matrix([[1, 2]]), "borda", majority="decided")
 
 
 @given(st.integers(0, 999), st.integers(0, 7))

@@ -1,9 +1,12 @@
-"""Stability of system orders under resampled queries, systems and labels."""
+"""Stability of system orders under resampled queries, systems and labels, and its samples."""
 
 from __future__ import annotations
 
 import math
+import pickle
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +16,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from polars.testing import assert_frame_equal
 
+import irmeta
 from irmeta.errors import UsageError
 from irmeta.results.matrix import Matrix, read_matrices
 from irmeta.results.scores import Scores
 from irmeta.stats.orders import kendall_tau_b, round_means
-from irmeta.stats.resampling import Plan, Sample, query_subsets, resample, spread
+from irmeta.stats.resampling import Plan, Sample, query_subsets, resample, spread, system_subsets
 from twins import orders as naive
 
 NAN = math.nan
@@ -289,3 +293,183 @@ def test_spread__single_replicate_has_no_standard_deviation():
     assert row["replicates"] == 1
     assert row["low"] == row["mean"] == row["high"]
     assert math.isnan(row["sd"])
+
+
+def test_plan__samples_ordered_by_size_with_all_systems():
+    plan = Plan("queries", (3, 5), 2, queries=6, systems=4)
+    found = list(plan.samples(7))
+    assert [(s.size, s.replicate) for s in found] == [(3, 0), (3, 1), (5, 0), (5, 1)]
+    for sample in found:
+        assert len(sample.queries) == sample.size
+        assert len(set(sample.queries)) == sample.size
+        assert (np.diff(sample.queries) > 0).all()
+        assert sample.queries.max() < 6
+        assert sample.systems.tolist() == [0, 1, 2, 3]
+        assert sample.labels is None
+
+
+def test_plan__system_samples_keep_all_queries():
+    (sample,) = Plan("systems", (2,), 1, queries=3, systems=9).samples(1)
+    assert sample.queries.tolist() == [0, 1, 2]
+    assert len(sample.systems) == 2
+    assert sample.systems.max() < 9
+
+
+@pytest.mark.parametrize(
+    ("share", "kept"), [(0.5, [2, 5, 1, 0]), (0.29, [1, 2, 1, 0]), (1, [4, 10, 1, 0])]
+)
+def test_plan__labels_are_a_share_per_query_and_at_least_1(share, kept):
+    plan = Plan("labels", (share,), 3, queries=4, systems=2, labels=(4, 10, 1, 0))
+    for sample in plan.samples(3):
+        assert sample.labels is not None
+        assert [len(own) for own in sample.labels] == kept
+        assert all((np.diff(own) > 0).all() for own in sample.labels)
+        assert sample.queries.tolist() == [0, 1, 2, 3]
+
+
+def test_plan__share_of_labels_despite_rounding():
+    (sample,) = Plan("labels", (0.29,), 1, queries=1, systems=2, labels=(100,)).samples()
+    assert sample.labels is not None
+    assert len(sample.labels[0]) == 29
+
+
+def test_plan__whole_keeps_all_queries_and_systems():
+    whole = Plan("systems", (2,), 1, queries=3, systems=4).whole()
+    assert (whole.size, whole.replicate, whole.labels) == (4, -1, None)
+    assert whole.queries.tolist() == [0, 1, 2]
+    assert whole.systems.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.exhaustive
+def test_plan__every_subset_equally_likely():
+    plan = Plan("queries", (2,), 6000, queries=4, systems=1)
+    seen = Counter(tuple(s.queries.tolist()) for s in plan.samples(11))
+    assert set(seen) == set(combinations(range(4), 2))
+    assert min(seen.values()) > 1000 - 4 * math.sqrt(1000)
+    assert max(seen.values()) < 1000 + 4 * math.sqrt(1000)
+
+
+def same(a: Sample, b: Sample) -> bool:
+    return (
+        (a.size, a.replicate) == (b.size, b.replicate)
+        and a.queries.tolist() == b.queries.tolist()
+        and a.rng.random() == b.rng.random()
+    )
+
+
+def test_plan__samples_reproducible_by_seed():
+    plan = Plan("queries", (10,), 5, queries=30, systems=2)
+    for rng in (4, np.random.SeedSequence(4)):
+        assert all(map(same, plan.samples(rng), plan.samples(rng)))
+    of = [[s.queries.tolist() for s in plan.samples(r)] for r in (4, 5, np.random.default_rng(4))]
+    assert of[0] != of[1]
+    assert of[0] != of[2]
+    again = [s.queries.tolist() for s in plan.samples(np.random.default_rng(4))]
+    assert of[2] == again
+
+
+def test_plan__more_replicates_and_sizes_keep_the_first_samples():
+    short = list(Plan("queries", (5,), 3, queries=30, systems=2).samples(9))
+    long = list(Plan("queries", (5, 7), 6, queries=30, systems=2).samples(9))
+    assert all(map(same, short, long[:3]))
+
+
+def test_plan__independent_generator_for_each_sample():
+    plan = Plan("queries", (5,), 3, queries=30, systems=2)
+    first = [s.rng.random() for s in plan.samples(1)]
+    assert len({*first, plan.whole(1).rng.random()}) == 4
+    sample = next(plan.samples(1))
+    assert sample.rng.random() == sample.rng.random()
+    # The generator that drew the queries would start with the same numbers.
+    assert sorted(sample.rng.permutation(30)[:5]) != sample.queries.tolist()
+    assert same(sample, pickle.loads(pickle.dumps(sample)))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"sizes": (0,)}, "size 0 cannot be drawn: sizes are integers from 1"),
+        ({"sizes": (3, 7)}, "size 7 cannot be drawn"),
+        ({"sizes": (2.5,)}, "size 2.5"),
+        ({"sizes": (math.nan,)}, "size nan"),
+        ({"sizes": (math.inf,)}, "size inf"),
+        ({"part": "systems", "sizes": (5,)}, "there are 4 systems"),
+        ({"part": "labels", "sizes": (0.0,), "labels": (1,) * 6}, "above 0 and at most 1"),
+        ({"part": "labels", "sizes": (1.5,), "labels": (1,) * 6}, "above 0 and at most 1"),
+        ({"part": "labels", "sizes": (0.5,)}, "labels has 0 counts for 6 queries"),
+        ({"part": "label"}, "Did you mean 'labels'"),
+        ({"replicates": 0}, "replicates = 0"),
+    ],
+)
+def test_plan__rejects_invalid_arguments(change, said):
+    given_ = {"part": "queries", "sizes": (3,), "replicates": 2, "queries": 6, "systems": 4}
+    with pytest.raises(UsageError, match=said):
+        Plan(**(given_ | change))
+
+
+VALUES = np.array([3.0, 1.0, 2.0, 2.0, 5.0, 4.0])
+
+
+def by_size(members: np.ndarray) -> np.ndarray:
+    """Two measures: fixed values, and values that turn round in sets of less than four systems."""
+    turned = np.where(members.sum(axis=1) < 4, -1.0, 1.0)[:, None] * VALUES
+    return np.stack([np.broadcast_to(VALUES, members.shape), turned])
+
+
+def test_system_subsets__all_sets_of_few_systems():
+    frame = system_subsets(by_size, ["fixed", "turned"], 6, [2, 5])
+    assert frame.columns == ["size", "replicate", "measure", "systems", "tau"]
+    counts = frame.group_by("size", "measure").len().sort("size", "measure").rows()
+    assert counts == [(2, "fixed", 15), (2, "turned", 15), (5, "fixed", 6), (5, "turned", 6)]
+    tau = {key: rows["tau"] for key, rows in frame.group_by("size", "measure")}
+    assert tau[2, "fixed"].is_nan().sum() == 1  # the systems that tie
+    assert tau[2, "fixed"].drop_nans().unique().to_list() == [1.0]
+    assert tau[2, "turned"].drop_nans().unique().to_list() == [-1.0]
+    assert tau[5, "turned"].unique().to_list() == [1.0]
+
+
+def test_system_subsets__draws_of_a_size_depend_on_nothing_else():
+    """Sets are told by the values of their systems, which only their members have."""
+    drawn: dict[int, list[list[int]]] = {}
+
+    def remember(members: np.ndarray) -> np.ndarray:
+        for row in members:
+            drawn.setdefault(int(row.sum()), []).append(np.flatnonzero(row).tolist())
+        return by_size(members)[:1]
+
+    def sets(sizes: list[int], draws: int, seed: int = 1) -> list[list[int]]:
+        drawn.clear()
+        system_subsets(remember, ["fixed"], 6, sizes, draws, rng=seed)
+        return drawn[3]
+
+    first = sets([3], 10)
+    assert len(first) == 10
+    assert all(len({*of}) == 3 for of in first)
+    assert sets([2, 3, 4], 10) == first
+    assert sets([3], 15)[:10] == first
+    assert sets([3], 10, seed=2) != first
+    assert len(sets([3], 20)) == len({*map(tuple, sets([3], 20))}) == 20  # all sets, each once
+
+
+@pytest.mark.parametrize("sizes", [[], [7], [2, 7]])
+def test_system_subsets__refuses_sizes_that_cannot_be_drawn(sizes: list[int]):
+    with pytest.raises(UsageError, match="from 1 to all 6"):
+        irmeta.stats.system_subsets(by_size, ["a", "b"], 6, sizes)
+    with pytest.raises(UsageError, match="size = 0"):
+        system_subsets(by_size, ["a", "b"], 6, [0])
+    with pytest.raises(UsageError, match="draws = 0"):
+        system_subsets(by_size, ["a", "b"], 6, [2], 0)
+
+
+@pytest.mark.parametrize(
+    ("values", "order"),
+    [
+        (np.ones((1, 1)), [0]),
+        (np.full((2, 2), np.nan), [0, 1]),
+        (np.array([[1, 0.2, 0.8, 0.1], [0.2, 1, 0.1, 0.9], [0.8, 0.1, 1, 0], [0.1, 0.9, 0, 1]]),
+         [2, 0, 1, 3]),
+    ],
+)  # fmt: skip
+def test_cluster_order__neighbours_are_alike(values: np.ndarray, order: list[int]):
+    found = irmeta.stats.cluster_order(values).tolist()
+    assert found in (order, order[::-1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from irmeta.testing import down as down  # for tests
 from irmeta.testing.samples import DOCS, Line, Qrels
 from twins import measures as naive
 from twins import pools
+
+Labels = Mapping[str, Mapping[str, float]]
 
 
 class Track(testing.Track):
@@ -28,6 +30,27 @@ class Track(testing.Track):
             (line[0], line[1], line[2] if len(line) > 2 else place)
             for place, line in enumerate(lines)
         ]
+
+    def write_with(self, folder: Path, facts: str = "", more: str = "", **sets: Labels) -> Path:
+        """Write this track with a table of facts of its systems, or with other sets of labels.
+
+        The first column of `facts`, a CSV table, names systems. `more` are lines of the
+        configuration of the track. Without `sets`, the labels are those of the track.
+        """
+        self.write(folder)
+        lines = [f"[tracks.{self.name}]", f'runs = ["{self.name}/runs/*"]', more]
+        if facts:
+            (folder / "facts.csv").write_text(facts)
+            name, *others = facts.partition("\n")[0].split(",")
+            columns = "".join(f', {one} = "{one}"' for one in others)
+            lines.append(f'systems = {{ file = "facts.csv", name = "{name}"{columns} }}')
+        lines += [] if sets else [f'qrels = "{self.name}/qrels"']
+        for name, labels in sets.items():
+            rows = (f"{q} 0 {d} {g:g}\n" for q, docs in labels.items() for d, g in docs.items())
+            (folder / f"{name}.txt").write_text("".join(rows))
+            lines += [f"[[tracks.{self.name}.qrels]]", f'name = "{name}"', f'file = "{name}.txt"']
+        (folder / "collection.toml").write_text("\n".join(lines) + "\n")
+        return folder
 
     def ranking(self, system: str, query: str, order: str = "trec_eval") -> naive.Ranking:
         """Return the docs of a list by rank; None if the system has no list."""
