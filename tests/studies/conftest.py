@@ -1,10 +1,13 @@
-"""The marker of tests of studies."""
+"""The marker of tests of studies, and studies without figures."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from support.undrawn import draw_nothing
 
 HERE = Path(__file__).parent
 UNMARKED = ("test_smoke.py", "test_measure_properties.py", "framework")
@@ -26,3 +29,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents and not is_unmarked(item.path):
             item.add_marker("study")
+
+
+@pytest.fixture(scope="module")
+def undrawn_module() -> Iterator[None]:
+    """Draw no figures in the tests and fixtures of a module, as `undrawn` does in one test."""
+    with pytest.MonkeyPatch.context() as patched:
+        draw_nothing(patched)
+        yield

@@ -11,17 +11,9 @@ import pytest
 from scipy import stats
 
 import irmeta
-from support.undrawn import draw_nothing
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.usefixtures("undrawn_module"), pytest.mark.real]
 TRACKS = ("robust-2003", "web-2012", "legaldiv")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_figures():
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        yield
 
 
 def rows_of(results, claim: str) -> dict[str | None, tuple[str, str | None]]:

@@ -18,32 +18,18 @@ from irmeta.studies.papers.depth.pool import StudiedPool, on_parts
 from irmeta.studies.papers.depth.study import DepthOptions
 from support.examples import SHARED_FIXTURE, scaled
 from support.making import Track, down, tracks
-from support.undrawn import charts_are_built, draw_nothing
+from support.undrawn import charts_are_built
 
-pytestmark = pytest.mark.filterwarnings("ignore::irmeta.errors.PoolDepthWarning")
+pytestmark = [
+    pytest.mark.usefixtures("undrawn_module"),
+    pytest.mark.filterwarnings("ignore::irmeta.errors.PoolDepthWarning"),
+]
 NOISE = [f"n{i}" for i in range(30)]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_figures():
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        yield
 
 
 def studied(track: Track, out: Path, facts: str = "", toml: str = "", **choices) -> StudyResults:
     """Run the study on one track; `facts` is a CSV table of its systems."""
-    folder = track.write(out)
-    systems = ""
-    if facts:
-        (folder / "f.csv").write_text(facts)
-        columns = [name for name in ("group", "type", "pooled") if name in facts.splitlines()[0]]
-        named = ", ".join(f'{name} = "{name}"' for name in columns)
-        systems = f'systems = {{ file = "f.csv", name = "run", {named} }}\n'
-    (folder / "collection.toml").write_text(
-        f'[tracks.t]\nruns = "t/runs/*"\nqrels = "t/qrels"\n{systems}{toml}'
-    )
-    store = irmeta.ingest(folder, out / "store")
+    store = irmeta.ingest(track.write_with(out, facts, toml), out / "store")
     return irmeta.studies.depth(store, out / "results", **choices)
 
 
@@ -372,8 +358,6 @@ def naive_share(lines: list, precision: str) -> float:
     [
         ({"measures": ["AP@10"]}, "name the measure of a curve without a cutoff"),
         ({"measures": ["Rprec"]}, "Rprec"),
-        ({"pool_depths": [0]}, "pool_depths"),
-        ({"alpha": 1.0}, "alpha"),
     ],
 )
 def test_depth__rejects_bad_options(tmp_path: Path, choices: dict, error: str):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+from functools import partial
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -16,9 +17,10 @@ import pytest
 from irmeta.report.theme import to_spec, to_svg
 from irmeta.schema.columns import by_name
 from irmeta.studies.framework.study import Study, Tables
-from irmeta.studies.framework.study_figures import Drawn, charts
+from irmeta.studies.framework.study_figures import Drawn
 from irmeta.studies.papers.depth.figures import FIGURES
 from irmeta.studies.papers.depth.study import CUTOFFS, TABLES, VOLATILITY_TRACKS, DepthOptions
+from support.study_tables import drawn_figures, rows_as, shown
 
 DECLARED = by_name((*TABLES, VOLATILITY_TRACKS))
 STUDY = Study("depth", "", "", "", 1, DepthOptions, TABLES, None, None, figures=FIGURES)
@@ -26,9 +28,7 @@ RUNS = [f"run{n:02}" for n in range(45)]
 AP, NDCG = "AP(norm=min)", "nDCG"
 
 
-def made(name: str, rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """Return rows of a table in its schema; columns that figures do not read are null."""
-    return pl.DataFrame(rows, schema=dict(DECLARED[name].empty().schema))
+made = partial(rows_as, DECLARED)
 
 
 def score(system: int, k: int) -> float:
@@ -86,20 +86,13 @@ def made_tables(**more: pl.DataFrame) -> Tables:
     return {name: made(name, rows) for name, rows in every.items()} | studied | more
 
 
-def drawn(tables: Tables, track: str | None = "t", **choices: Any) -> dict[str, Drawn]:
-    return {one.name: one for one in charts(STUDY, tables, DepthOptions(**choices), track)}
+drawn = partial(drawn_figures, STUDY)
 
 
 def data(one: Drawn) -> list[dict[str, Any]]:
     """Return the rows of all data of a figure, except lines and labels at values of an axis."""
     datasets = to_spec(one.draw())["datasets"].items()
     return [row for name, rows in datasets if name.startswith("rows") for row in rows]
-
-
-def texts(one: Drawn) -> list[str]:
-    """Return the texts of a figure, without those under the pointer."""
-    svg = re.sub("<title>.*?</title>", "", to_svg(one.draw()))
-    return [node.text or "" for node in ElementTree.fromstring(svg).iter()]
 
 
 def test_figures__all_are_drawn_with_caption_reading_and_source_of_the_depth():
@@ -122,7 +115,7 @@ def test_figures__all_are_drawn_with_caption_reading_and_source_of_the_depth():
 
 def test_figure_5_tracks__groups_side_by_side_or_all_tracks():
     figure = drawn(made_tables(), None)["figure_5_tracks"]
-    axes = [text for text in texts(figure) if text.startswith("cutoff of") and "," in text]
+    axes = [text for text in shown(figure) if text.startswith("cutoff of") and "," in text]
     assert axes == [
         f"cutoff of {measure}, {group}"
         for group in ("news (1)", "web (2)")
@@ -130,7 +123,7 @@ def test_figure_5_tracks__groups_side_by_side_or_all_tracks():
     ]
     every = made_tables()["volatility_tracks"].filter(group="all tracks")
     alone = drawn(made_tables(volatility_tracks=every), None)["figure_5_tracks"]
-    assert f"cutoff of {AP}, all tracks (3)" in texts(alone)
+    assert f"cutoff of {AP}, all tracks (3)" in shown(alone)
 
 
 def test_judged_ranks__every_rank_to_50_and_the_source_of_the_depth():
@@ -138,12 +131,6 @@ def test_judged_ranks__every_rank_to_50_and_the_source_of_the_depth():
     rows = [row for row in data(one) if "style" in row]
     assert {row["x"] for row in rows} == {*range(1, 51), 70, 100}
     assert one.caption.endswith("by rank; t: d = 7 (given).")
-
-
-def test_figures__none_without_rows():
-    empty = {name: table.empty() for name, table in DECLARED.items()}
-    assert drawn(empty, None) == {}
-    assert drawn(empty) == {}
 
 
 def test_figure_1__dashed_from_the_last_comprehensive_depth_on():
@@ -160,8 +147,8 @@ def test_figure_1__dashed_from_the_last_comprehensive_depth_on():
 
 def test_figure_1__a_pool_that_is_complete_at_no_depth_is_dashed():
     rows = made_tables()["pool_growth"].with_columns(comprehensive=False)
-    shown = data(drawn(made_tables(pool_growth=rows), None)["figure_1"])
-    assert {row["dashed"] for row in shown} == {True}
+    seen = data(drawn(made_tables(pool_growth=rows), None)["figure_1"])
+    assert {row["dashed"] for row in seen} == {True}
 
 
 @pytest.mark.parametrize(("depths", "expected"), [((), 7), ((20, 7), 20), ((7, 20), 7)])
@@ -175,9 +162,9 @@ def test_score_curves__only_the_first_depth(depths: tuple[int, ...], expected: i
     tolerance = 0.01 * expected  # rounded to a quarter of a pixel
     for k, value in zip((1, 10, 100), lines["run44"]["y"], strict=True):
         assert value == pytest.approx(expected * score(44, k), abs=tolerance)
-    shown = texts(one)
-    assert shown.count(f"d = {expected}") == 2
-    assert {text for text in shown if text in RUNS} == {"run00", "run44"}, "the furthest ones"
+    seen = shown(one)
+    assert seen.count(f"d = {expected}") == 2
+    assert {text for text in seen if text in RUNS} == {"run00", "run44"}, "the furthest ones"
     middle = [row for row in data(one) if row.get("x") == 100 and "median" in row]
     assert [row["median"] for row in middle] == pytest.approx([expected * score(22, 100)] * 2)
 
@@ -193,10 +180,10 @@ def test_figure_4__cutoffs_of_the_drawn_measure_with_condensed_lists_dashed():
         assert {row["x"] for row in lines} == set(CUTOFFS)
         assert {row["style"] for row in lines} == {"full lists", "condensed lists"}
         assert all(row["dashed"] == (row["style"] == "condensed lists") for row in lines)
-    shown = texts(one)
-    assert "Pearson's r with the reference" not in shown, "undefined at every cutoff"
-    assert shown.count("k = 7") == 5
-    assert "990 pairs of systems; reference: RR at k = 7" in shown
+    seen = shown(one)
+    assert "Pearson's r with the reference" not in seen, "undefined at every cutoff"
+    assert seen.count("k = 7") == 5
+    assert "990 pairs of systems; reference: RR at k = 7" in seen
 
 
 def test_figure_4_tracks__a_line_for_each_track_marked_at_its_reference():
@@ -232,7 +219,7 @@ def test_figure_7__maps_of_the_first_depth_in_the_order_of_the_paper():
     assert cells == 9 * 9 * len(pairs), "one depth only"
     wide = sum(r["stop"] - r["start"] for r in rows if r["band"] == "0.9 or more")
     assert wide == 8 * len(pairs), "the diagonal without the undefined cell"
-    assert any("lines: d = 7" in text for text in texts(one))
+    assert any("lines: d = 7" in text for text in shown(one))
 
 
 def test_figure_7__k_of_the_first_measure_is_across():
@@ -245,11 +232,11 @@ def test_figure_7__k_of_the_first_measure_is_across():
 
 def test_leave_out_ranks__the_runs_that_move_most_before_and_after():
     one = drawn(made_tables())["leave_out_ranks"]
-    shown = texts(one)
-    assert any(text.startswith("40 of 45 left-out runs that move most") for text in shown)
-    runs = [text for text in shown if text.startswith("run")]
+    seen = shown(one)
+    assert any(text.startswith("40 of 45 left-out runs that move most") for text in seen)
+    runs = [text for text in seen if text.startswith("run")]
     assert runs == RUNS[5:], "move n has run n; the first run has no rank afterwards"
-    assert [text for text in shown if re.fullmatch(r"[+-]\d+", text)] == [
+    assert [text for text in seen if re.fullmatch(r"[+-]\d+", text)] == [
         f"{n * (-1) ** n:+d}" for n in range(5, 45)
     ]
     assert AP in one.caption
@@ -266,9 +253,9 @@ def test_budget__correlation_by_judged_docs_with_depths_above():
     one = drawn(made_tables())["budget"]
     points = sorted({(row["x"], row["y"]) for row in data(one)})
     assert points == [(100, 0.81), (200, pytest.approx(0.82)), (700, pytest.approx(0.87))]
-    shown = texts(one)
-    assert [text for text in shown if text in ("0", "1", "2", "7")] == ["1", "2", "7"]
-    assert any("tau-b of 0.9" in text for text in shown)
+    seen = shown(one)
+    assert [text for text in seen if text in ("0", "1", "2", "7")] == ["1", "2", "7"]
+    assert any("tau-b of 0.9" in text for text in seen)
 
 
 def test_score_curves__emphasised_systems_of_a_real_track(shared: Path):
@@ -281,7 +268,7 @@ def test_score_curves__emphasised_systems_of_a_real_track(shared: Path):
         for row in means for k in CUTOFFS
     ]  # fmt: skip
     one = drawn(made_tables(score_curves=made("score_curves", rows)))["score_curves_ap_norm_min"]
-    shown = texts(one)
+    seen = shown(one)
     for lists in ("full", "condensed"):
         inside = {r["system"]: [float(r[f"k{k}"]) for k in CUTOFFS] for r in means
                   if r["lists"] == lists}  # fmt: skip
@@ -289,5 +276,5 @@ def test_score_curves__emphasised_systems_of_a_real_track(shared: Path):
         medians = [median(values) for values in zip(*inside.values(), strict=True)]
         apart = {system: fmean(v - m for v, m in zip(values, medians, strict=True))
                  for system, values in inside.items()}  # fmt: skip
-        assert min(apart, key=apart.__getitem__) in shown
-        assert max(apart, key=apart.__getitem__) in shown
+        assert min(apart, key=apart.__getitem__) in seen
+        assert max(apart, key=apart.__getitem__) in seen

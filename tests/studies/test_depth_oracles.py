@@ -13,7 +13,6 @@ from polars.testing import assert_frame_equal
 import irmeta
 from irmeta.store.scan import lazy
 from irmeta.studies.framework.study_results import StudyResults
-from support.undrawn import draw_nothing
 from twins.gain import gains_of
 from twins.incomplete import err_residual_with_unjudged, upper_gains
 
@@ -30,13 +29,13 @@ NAMES = {
 
 
 @pytest.fixture(scope="module")
-def results(real_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
+def results(
+    real_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory, undrawn_module: None
+) -> StudyResults:
     out = tmp_path_factory.mktemp("depth")
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        return irmeta.studies.depth(
-            real_store, out, track="trec-covid-r1", measures=MEASURES, pool_depths=[3, 5, 7]
-        )
+    return irmeta.studies.depth(
+        real_store, out, track="trec-covid-r1", measures=MEASURES, pool_depths=[3, 5, 7]
+    )
 
 
 @pytest.fixture

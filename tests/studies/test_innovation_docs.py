@@ -172,14 +172,9 @@ def test_read_texts__rejects_what_is_no_list_of_texts(tmp_path: Path):
 
 def test_label_confirmations__worked_example(tmp_path: Path):
     """In the other set x and y are relevant, z is not, w is not judged, and v is new."""
-    folder = EXAMPLES_2.write(tmp_path)
-    (folder / "t" / "other").write_text("1 0 x 1\n1 0 y 2\n1 0 z 0\n1 0 v 1\n")
-    (folder / "collection.toml").write_text(
-        '[tracks.t]\nruns = ["t/runs/*"]\n'
-        '[[tracks.t.qrels]]\nname = "a"\nfile = "t/qrels"\n'
-        '[[tracks.t.qrels]]\nname = "b"\nfile = "t/other"\n'
-    )
-    store = irmeta.read(folder)
+    other = {"1": {"x": 1, "y": 2, "z": 0, "v": 1}}
+    sets = {"a": EXAMPLES_2.qrels, "b": other}
+    store = irmeta.read(EXAMPLES_2.write_with(tmp_path, **sets))
     options = InnovationOptions(k=10)
     track = TrackView(store.track("t"), options)
     pieces = list(other_labels(track, RareTrack.of(track, options)))
@@ -210,14 +205,9 @@ def test_label_confirmations__worked_example(tmp_path: Path):
 def test_label_sets__orders_are_of_the_queries_that_both_sets_judge(tmp_path: Path):
     """Query 2, which only the other set judges, would turn the order of the systems."""
     runs = {"s0": {"1": down("x"), "2": down("n")}, "s1": {"1": down("n"), "2": down("y")}}
-    folder = Track(runs, {"1": {"x": 1, "n": 0}}).write(tmp_path)
-    other = "1 0 x 1\n1 0 n 0\n" + "".join(f"{q} 0 y 1\n" for q in (2, 3))
-    (folder / "t" / "other").write_text(other)
-    (folder / "collection.toml").write_text(
-        '[tracks.t]\nruns = ["t/runs/*"]\n'
-        '[[tracks.t.qrels]]\nname = "a"\nfile = "t/qrels"\n'
-        '[[tracks.t.qrels]]\nname = "b"\nfile = "t/other"\n'
-    )
+    qrels = {"1": {"x": 1, "n": 0}}
+    other = {**qrels, "2": {"y": 1}, "3": {"y": 1}}
+    folder = Track(runs, qrels).write_with(tmp_path, a=qrels, b=other)
     options = InnovationOptions(k=1)
     track = TrackView(irmeta.read(folder).track("t"), options)
     (name, rows), *_ = other_labels(track, RareTrack.of(track, options))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from itertools import combinations
 from typing import Any
 from xml.etree import ElementTree
@@ -14,14 +15,14 @@ import pytest
 from irmeta.report.theme import LINES, print_of, svg_of, to_spec, to_svg
 from irmeta.schema.columns import by_name
 from irmeta.studies.framework.study import Study, Tables
-from irmeta.studies.framework.study_figures import Drawn, charts
+from irmeta.studies.framework.study_figures import Drawn
 from irmeta.studies.papers.innovation.figures import FIGURES
 from irmeta.studies.papers.innovation.study import GRID, TABLES, InnovationOptions
 from support.charting import drawn_rows, texts
+from support.study_tables import drawn_figures, headings, rows_as, shown
 
 DECLARED = by_name(TABLES)
 STUDY = Study("innovation", "", "", "", 1, InnovationOptions, TABLES, None, None, figures=FIGURES)
-OPTIONS = InnovationOptions()
 FAMILIES = ("RareP@100", "RareAP@100")
 RARE = ("RareP(alpha=1)@100", "RareAP(alpha=1)@100")
 T = {"track": "t"}
@@ -29,9 +30,7 @@ MINUS = "\u2212"
 Rows = list[dict[str, Any]]
 
 
-def made(name: str, rows: Rows) -> pl.DataFrame:
-    """Return rows of a table in its schema; columns that figures do not read are null."""
-    return pl.DataFrame(rows, schema=dict(DECLARED[name].empty().schema))
+made = partial(rows_as, DECLARED)
 
 
 def contributed(level: str, **unique: int) -> Rows:
@@ -110,17 +109,7 @@ def made_tables(**more: pl.DataFrame) -> Tables:
     return tables | studied | more
 
 
-def drawn(tables: Tables, track: str | None = "t", **choices: Any) -> dict[str, Drawn]:
-    return {one.name: one for one in charts(STUDY, tables, InnovationOptions(**choices), track)}
-
-
-def shown(one: Drawn) -> list[str]:
-    """Return the texts of a figure, without those under the pointer."""
-    return texts(re.sub("<title>.*?</title>", "", to_svg(one.draw()))).split("\n")
-
-
-def headings(one: Drawn) -> list[str]:
-    return [pane["title"]["text"] for pane in to_spec(one.draw())["concat"]]
+drawn = partial(drawn_figures, STUDY)
 
 
 def curves(one: Drawn) -> dict[tuple[str, str], dict[float, float]]:
@@ -180,12 +169,6 @@ def test_figures__names_of_measures_with_many_parameters():
     for name in ("figure_1", "figure_2", "figure_2_tracks", "swaps", "pool_bias"):
         assert "rarity=idf" in found[name].caption, name
         assert not any("rarity=idf" in line for line in shown(found[name])), name
-
-
-def test_figures__none_without_rows():
-    empty = {name: table.empty() for name, table in DECLARED.items()}
-    assert drawn(empty, None) == {}
-    assert drawn(empty) == {}
 
 
 def test_docs_by_holders__names_what_is_counted():

@@ -40,18 +40,6 @@ def computed(folder: Path, **choices: Any) -> tuple[dict[str, pl.DataFrame], dic
     return tables, track.studied()
 
 
-def described(track: Track, folder: Path, facts: str) -> Path:
-    """Write a track with a CSV of the facts of its systems."""
-    track.write(folder)
-    (folder / "facts.csv").write_text(facts)
-    (folder / "collection.toml").write_text(
-        '[tracks.t]\nruns = ["t/runs/*"]\nqrels = "t/qrels"\n'
-        'systems = { file = "facts.csv", name = "name", group = "group", type = "type", '
-        'pooled = "pooled" }\n'
-    )
-    return folder
-
-
 ALONE = Track({"a": RUNS["a"]}, QRELS)
 UNUSUAL: dict[str, tuple[Track, str | None, set[str]]] = {
     # the reason to leave the track out, and the tables without rows
@@ -99,7 +87,7 @@ def test_compute__queries_without_relevant_docs_are_noted(tmp_path: Path):
 
 def test_compute__one_group_is_not_left_out(tmp_path: Path):
     facts = "name,group,type,pooled\na,g,manual,yes\nb,g,automatic,yes\nc,g,automatic,no\n"
-    tables, row = computed(described(TRACK, tmp_path, facts), counted="groups")
+    tables, row = computed(TRACK.write_with(tmp_path, facts), counted="groups")
     assert tables["pool_bias"].is_empty()
     assert tables["docs_by_holders"]["counted"].unique().to_list() == [1]
     assert set(tables["docs_by_holders"]["rarity"]) == {0.0, 1.0}
@@ -111,7 +99,7 @@ def test_compute__one_group_is_not_left_out(tmp_path: Path):
 
 def test_compute__no_contributor_is_noted(tmp_path: Path):
     facts = "name,group,type,pooled\na,g,,no\nb,h,,no\nc,i,,no\n"
-    tables, row = computed(described(TRACK, tmp_path, facts), counted="pooled")
+    tables, row = computed(TRACK.write_with(tmp_path, facts), counted="pooled")
     assert tables["pool_bias"].is_empty()
     assert "no system contributed to the pool, so no group is left out of it" in row["notes"]
     assert tables["docs_by_holders"]["rarity"].to_list() == [1.0]  # S and S_d are 0

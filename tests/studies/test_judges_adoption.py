@@ -14,18 +14,13 @@ from irmeta.rankings.derive.lists import rank_by_grades
 from irmeta.stats.judged_orders import Adoption, circular_effect
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.original.judges.labelled_lists import circularity
-from support.undrawn import draw_nothing
+from support.judged import judged_store
 from twins import judges as twin
+
+pytestmark = pytest.mark.usefixtures("undrawn_module")
 
 FEW: dict[str, Any] = {"resamples": 100, "splits": 20, "draws": 19, "tests": "t"}
 FIRST = 7
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_figures():
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        yield
 
 
 def made(seed: int) -> tuple[twin.Lists, dict[str, twin.Labels]]:
@@ -163,15 +158,9 @@ def test_adoption__of_deep_learning_2021(shared: Path, tmp_path: Path):
     source = shared / "judges" / "trec-dl-2021-passage"
     if not source.exists():
         pytest.skip(f"needs {source}")
-    track = tmp_path / "collection" / "trec-dl-2021-passage"
-    (track / "runs").mkdir(parents=True)
-    for file in (source / "runs").iterdir():
-        (track / "runs" / file.name).symlink_to(file)
-    (track / "qrels.txt").symlink_to(source / "qrels.txt")
-    irmeta.ingest(tmp_path / "collection", tmp_path / "store")
     names = {"gpt4o-umbrela": 2, "gpt4-umbrela": 2, "gpt4o-binary": 1, "gpt4o-nuggets-all": 0.5}
     rows = irmeta.studies.judges(
-        tmp_path / "store",
+        judged_store(source, tmp_path),
         tmp_path / "out",
         judges=[f"{name}={source / 'judges' / name}.txt" for name in names],
         rels=["2", *(f"{name}={rel}" for name, rel in names.items())],

@@ -12,18 +12,13 @@ import irmeta
 from irmeta.errors import IrmetaError, UsageError
 from irmeta.stats.label_agreement import alternative_annotator_test, expected_ndcg
 from irmeta.studies.framework.study_results import StudyResults
-from support.undrawn import draw_nothing
+from support.judged import judged_store
 from twins import judges as twin
 from twins.orders import kendall_tau_b
 
+pytestmark = pytest.mark.usefixtures("undrawn_module")
+
 FEW: dict[str, Any] = {"resamples": 100, "splits": 20, "draws": 19, "tests": "t", "adoption": 0}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_figures():
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        yield
 
 
 def made(seed: int) -> tuple[dict[str, Any], dict[str, twin.Labels]]:
@@ -212,15 +207,9 @@ def test_ceiling__of_deep_learning_2019(shared: Path, tmp_path: Path):
     source = shared / "judges" / "trec-dl-2019-passage"
     if not source.exists():
         pytest.skip(f"needs {source}")
-    track = tmp_path / "collection" / source.name
-    (track / "runs").mkdir(parents=True)
-    for file in (source / "runs").iterdir():
-        (track / "runs" / file.name).symlink_to(file)
-    (track / "qrels.txt").symlink_to(source / "qrels.txt")
-    irmeta.ingest(tmp_path / "collection", tmp_path / "store")
     files = sorted((source / "annotators").iterdir())
     tables = irmeta.studies.judges(
-        tmp_path / "store",
+        judged_store(source, tmp_path),
         tmp_path / "out",
         judges=[f"{number}={file}" for number, file in enumerate(files, 1)],
         human=["A=1,3,5,7", "B=2,4,6,8"],

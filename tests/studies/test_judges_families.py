@@ -13,18 +13,14 @@ import irmeta
 from irmeta.errors import IrmetaError
 from irmeta.results.averages import PermutedMeans
 from irmeta.stats.bias import Families, family_bias
-from support.undrawn import draw_nothing
 from twins import judges as twin
+
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 SYSTEMS = [f"s{s:02}" for s in range(10)]
 FAMILY = dict(zip(SYSTEMS, "aaaaabbbcc", strict=True))
 TEAM = dict(zip(SYSTEMS, "1123412412", strict=True))
 FEW: dict[str, Any] = {"resamples": 20, "splits": 20, "draws": 99, "tests": "t", "adoption": 0}
-
-
-@pytest.fixture(autouse=True)
-def _no_figures(monkeypatch: pytest.MonkeyPatch):
-    draw_nothing(monkeypatch)
 
 
 def permuted(seed: int, judge: str, direction: int = 1) -> PermutedMeans:

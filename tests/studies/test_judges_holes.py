@@ -26,19 +26,14 @@ from irmeta.studies.original.judges.labelled_lists import (
     ranked_docs,
 )
 from irmeta.studies.original.judges.study import JudgesOptions
-from support.undrawn import draw_nothing
+from support.making import Track, down
 from twins import judges as twin
+
+pytestmark = pytest.mark.usefixtures("undrawn_module")
 
 FEW: dict[str, Any] = {"resamples": 100, "splits": 20, "draws": 19, "tests": "t"}
 DEPTH, TEAMS = 4, 6
 TURNED = "1:3;2:3;3:0"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_figures():
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        yield
 
 
 def made(seed: int) -> tuple[twin.Lists, dict[str, str], dict[str, twin.Labels]]:
@@ -92,23 +87,9 @@ NEW = np.random.default_rng(0).random((5, TEAMS)).argsort(axis=1).argsort(axis=1
 
 def written(folder: Path, teams: bool = True) -> Path:
     """Write the made track as a collection, and return its store."""
-    track = folder / "c" / "t"
-    (track / "runs").mkdir(parents=True)
-    for system, lists in RUNS.items():
-        rows = (
-            f"{q} Q0 {d} {i} {-i} {system}\n"
-            for q, docs in lists.items()
-            for i, d in enumerate(docs)
-        )
-        (track / "runs" / system).write_text("".join(rows))
-    for name, labels in SETS.items():
-        rows = (f"{q} 0 {d} {g:g}\n" for q, docs in labels.items() for d, g in docs.items())
-        (track / f"{name}.txt").write_text("".join(rows))
-    (track / "facts.csv").write_text("run,team\n" + "".join(f"{s},{t}\n" for s, t in TEAM.items()))
-    sets = ", ".join(f'{name} = "t/{name}.txt"' for name in SETS)
-    facts = 'systems = { file = "t/facts.csv", name = "run", group = "team" }\n' * teams
-    text = f'[tracks.t]\nruns = ["t/runs/*"]\nqrels = {{{sets}}}\n{facts}'
-    (folder / "c" / "collection.toml").write_text(text)
+    runs = {s: {q: down(*docs) for q, docs in of.items()} for s, of in RUNS.items()}
+    facts = "run,group\n" + "".join(f"{s},{t}\n" for s, t in TEAM.items())
+    Track(runs, {}).write_with(folder / "c", facts * teams, **SETS)
     irmeta.ingest(folder / "c", folder / "store")
     return folder / "store"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from scipy.stats import kendalltau, spearmanr
 
 import irmeta
 from irmeta.studies.framework.study_results import StudyResults
-from support.undrawn import draw_nothing
+from support.judged import judged_store
 
 pytestmark = pytest.mark.real
 
@@ -21,32 +20,26 @@ MEASURES = ("nDCG@10", "AP", "P@10")
 UMBRELA = {"judge": "gpt4o-umbrela", "measure": "nDCG@10"}
 
 
-@pytest.fixture(scope="session")
-def results(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
+@pytest.fixture(scope="module")
+def results(
+    shared: Path, tmp_path_factory: pytest.TempPathFactory, undrawn_module: None
+) -> StudyResults:
     """The study of nDCG@10, AP and P@10 with all 14 judges, read from files."""
     source = shared / "judges" / TRACK
     oracle = pl.read_csv(shared / "oracles" / "judges" / "leaderboard.csv")
     rels = dict(oracle.select("judge", "rel_judge").unique().rows())
 
     folder = tmp_path_factory.mktemp("judges")
-    track = folder / "collection" / TRACK
-    (track / "runs").mkdir(parents=True)
-    for file in (source / "runs").iterdir():
-        (track / "runs" / file.name).symlink_to(file)
-    shutil.copy(source / "qrels.txt", track / "qrels.txt")
-    irmeta.ingest(folder / "collection", folder / "store")
     judges = {name: source / "judges" / f"{name}.txt" for name in rels if name != "human"}
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        return irmeta.studies.judges(
-            folder / "store",
-            folder / "study",
-            judges=[f"{name}={path}" for name, path in judges.items()],
-            rels=[str(rels["human"]), *(f"{name}={rels[name]}" for name in judges)],
-            measures=list(MEASURES),
-            tests=["t", "t+holm"],
-            raw=True,
-        )
+    return irmeta.studies.judges(
+        judged_store(source, folder),
+        folder / "study",
+        judges=[f"{name}={path}" for name, path in judges.items()],
+        rels=[str(rels["human"]), *(f"{name}={rels[name]}" for name in judges)],
+        measures=list(MEASURES),
+        tests=["t", "t+holm"],
+        raw=True,
+    )
 
 
 @pytest.fixture(scope="session")

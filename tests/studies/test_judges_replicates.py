@@ -18,23 +18,17 @@ import irmeta
 from irmeta.errors import IrmetaError
 from irmeta.stats.generalizability import crossed_components
 from irmeta.studies.framework.study_results import StudyResults
-from support.undrawn import draw_nothing
 from twins import generalizability
 from twins import judges as twin
 from twins.orders import kendall_tau_b
+
+pytestmark = pytest.mark.usefixtures("undrawn_module")
 
 FEW: dict[str, Any] = {
     "measures": "nDCG@10", "resamples": 200, "splits": 20, "draws": 19, "tests": "t", "adoption": 0,
     "holes": 0, "rel": 2,
 }  # fmt: skip
 MODELS, PROMPTS = ("big", "small"), ("1", "2", "3")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_figures():
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        yield
 
 
 def made() -> tuple[dict[str, twin.Labels], dict[str, Any]]:
@@ -349,15 +343,13 @@ def prompts(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> StudyResu
     }
     rows = [f"{name},{file.parent.name},{file.name}" for name, file in files.items()]
     (folder / "judges.csv").write_text("\n".join(["judge,model,prompt", *rows, ""]))
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        return irmeta.studies.judges(
-            irmeta.from_data({"nist": track / "qrels.txt"}, sorted((track / "runs").iterdir())),
-            folder / "out",
-            judges=[f"{name}={file}" for name, file in files.items()],
-            categories=str(folder / "judges.csv"),
-            **FEW,
-        )
+    return irmeta.studies.judges(
+        irmeta.from_data({"nist": track / "qrels.txt"}, sorted((track / "runs").iterdir())),
+        folder / "out",
+        judges=[f"{name}={file}" for name, file in files.items()],
+        categories=str(folder / "judges.csv"),
+        **FEW,
+    )
 
 
 @pytest.mark.real

@@ -15,15 +15,12 @@ import irmeta
 from irmeta.errors import IrmetaError, UsageError
 from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.original.judges.verdicts import limits_text
-from support.undrawn import draw_nothing
+from support.making import Track
+
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 FEW: dict[str, Any] = {"resamples": 50, "splits": 20, "draws": 99}
 Labels = dict[str, dict[str, float]]
-
-
-@pytest.fixture(autouse=True)
-def _no_figures(monkeypatch: pytest.MonkeyPatch):
-    draw_nothing(monkeypatch)
 
 
 def lists(seed: int = 0, systems: int = 6, queries: int = 8) -> tuple[Labels, dict[str, Labels]]:
@@ -54,9 +51,9 @@ def qrels_text(labels: Labels) -> str:
     return "".join(f"{q} 0 {d} {g}\n" for q, docs in labels.items() for d, g in docs.items())
 
 
-def run_text(lists: Labels, name: str) -> str:
-    rows = ((q, d, s) for q, docs in lists.items() for d, s in docs.items())
-    return "".join(f"{q} Q0 {d} 0 {s} {name}\n" for q, d, s in rows)
+def track_of(labels: Labels, runs: dict[str, Labels], name: str = "t") -> Track:
+    lists = {s: {q: [*docs.items()] for q, docs in of.items()} for s, of in runs.items()}
+    return Track(lists, labels, name)
 
 
 def studied(out: Path, sets: dict[str, Labels], **choices: Any) -> StudyResults:
@@ -179,23 +176,12 @@ def test_measures__less_is_better_and_preferences(tmp_path: Path):
 
 
 def test_tracks__with_one_set_or_one_system_are_named_and_left_out(tmp_path: Path):
-    collection = tmp_path / "collection"
-    for track, sets in (("alone", 1), ("both", 2)):
-        folder = collection / track
-        (folder / "runs").mkdir(parents=True)
-        for name, run in RUNS.items():
-            (folder / "runs" / name).write_text(run_text(run, name))
-        for i, labels in enumerate((HUMAN, LENIENT)[:sets]):
-            (folder / f"set{i}.txt").write_text(qrels_text(labels))
-    toml = "".join(
-        f'[tracks.{track}]\nruns = ["{track}/runs/*"]\nqrels = {{{sets}}}\n'
-        for track, sets in (
-            ("alone", 'human = "alone/set0.txt"'),
-            ("both", 'human = "both/set0.txt", model = "both/set1.txt"'),
-        )
-    )
-    (collection / "collection.toml").write_text(toml)
-    store = irmeta.ingest(collection, tmp_path / "store")
+    config = ""
+    for name, sets in (("alone", {"human": HUMAN}), ("both", {"human": HUMAN, "model": LENIENT})):
+        folder = track_of(HUMAN, RUNS, name).write_with(tmp_path / "in", **sets)
+        config += (folder / "collection.toml").read_text()
+    (folder / "collection.toml").write_text(config)
+    store = irmeta.ingest(folder, tmp_path / "store")
     results = irmeta.studies.judges(store, tmp_path / "out", measures="AP", **FEW)
     alone, both = results.tables["studied_tracks"].rows(named=True)
     assert alone["left_out"] == "human is its only set of labels, so there is no judge"
@@ -317,12 +303,7 @@ def test_named_judges__are_the_only_ones(tmp_path: Path):
 
 def test_command__takes_judges_and_grades(tmp_path: Path, run: Any):
     (tmp_path / "lenient.txt").write_text(qrels_text(LENIENT))
-    folder = tmp_path / "c" / "t"
-    (folder / "runs").mkdir(parents=True)
-    (folder / "qrels.txt").write_text(qrels_text(HUMAN))
-    for name, lists in RUNS.items():
-        (folder / "runs" / name).write_text(run_text(lists, name))
-    irmeta.ingest(tmp_path / "c", tmp_path / "store")
+    irmeta.ingest(track_of(HUMAN, RUNS).write(tmp_path / "c"), tmp_path / "store")
     done = run(
         "study", "judges", tmp_path / "store", "--out", tmp_path / "out", "-m", "AP",
         "--judge", f"lenient={tmp_path / 'lenient.txt'}", "--rel", "2", "--rel", "lenient=3",
@@ -360,24 +341,11 @@ def test_bias__of_a_judge_for_one_group_is_named(tmp_path: Path):
         }
         for q, docs in human.items()
     }
-    folder = tmp_path / "c" / "t"
-    (folder / "runs").mkdir(parents=True)
-    for name, run in runs.items():
-        (folder / "runs" / name).write_text(run_text(run, name))
-    for name, labels in (
-        ("human", human),
-        ("biased", favoured),
-        ("lenient", judged_by(lambda g: min(g + 1, 3), human)),
-    ):
-        (folder / f"{name}.txt").write_text(qrels_text(labels))
-    facts = "".join(f"{name},{group}\n" for name, group in groups.items())
-    (folder / "facts.csv").write_text("run,team\n" + facts)
-    sets = ", ".join(f'{name} = "t/{name}.txt"' for name in ("human", "biased", "lenient"))
-    (tmp_path / "c" / "collection.toml").write_text(
-        f'[tracks.t]\nruns = ["t/runs/*"]\nqrels = {{{sets}}}\n'
-        'systems = { file = "t/facts.csv", name = "run", group = "team" }\n'
-    )
-    irmeta.ingest(tmp_path / "c", tmp_path / "store")
+    lenient = judged_by(lambda g: min(g + 1, 3), human)
+    sets = {"human": human, "biased": favoured, "lenient": lenient}
+    facts = "run,group\n" + "".join(f"{name},{group}\n" for name, group in groups.items())
+    folder = track_of(human, runs).write_with(tmp_path / "c", facts, **sets)
+    irmeta.ingest(folder, tmp_path / "store")
     results = irmeta.studies.judges(tmp_path / "store", tmp_path / "out", measures="nDCG@10", **FEW)
     found = results.tables["groups"].filter(judge="biased", group="y").row(0, named=True)
     assert found["by"] == "group"

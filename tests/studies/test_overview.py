@@ -147,23 +147,10 @@ def test_overview__tables_match_schema_and_have_provenance(
     assert {name: record[name] for name in expected} == expected
 
 
-def test_overview__report_shows_tracks_and_lists_without_nonrelevant(
-    results: Path,
-) -> None:
-    page = (results / "report.html").read_text()
-    for track in ("news", "passage", "web"):
-        assert f"<h2>{track}" in page or f">{track}</h2>" in page
-    assert "lists hold no non-relevant doc (irrel_q = 0)" in page
-    assert page.count("<figure") == 30
-    assert page.count("<script") == 1  # sorts tables
-    latex = (results / "latex" / "best.tex").read_text()
-    others = r"& doumMan2 & 60.2 & 2 & doumMan1\textsuperscript{\dag} & 16.0 & 1 \\"
-    assert f"& doumMan2 & 0.5260 & 2 {others}" in latex
-    assert (
-        (results / "figures" / "tracks" / "news" / "search_lengths_asl.svg")
-        .read_text()
-        .startswith("<svg")
-    )
+def test_overview__report_shows_every_figure(results: Path) -> None:
+    assert (results / "report.html").read_text().count("<figure") == 30
+    figure = results / "figures" / "tracks" / "news" / "search_lengths_asl.svg"
+    assert figure.read_text().startswith("<svg")
 
 
 def test_overview__page_has_a_folded_table_of_all_systems(

@@ -11,14 +11,11 @@ import pytest
 
 import irmeta
 from irmeta.studies.framework.study_results import StudyResults
-from support.undrawn import draw_nothing
+from support.judged import judged_store
+
+pytestmark = pytest.mark.usefixtures("undrawn_module")
 
 FEW: dict[str, Any] = {"resamples": 50, "splits": 20}
-
-
-@pytest.fixture(autouse=True)
-def _no_figures(monkeypatch: pytest.MonkeyPatch):
-    draw_nothing(monkeypatch)
 
 
 @pytest.mark.real
@@ -56,23 +53,15 @@ def annotated(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> StudyRe
     if not source.exists():
         pytest.skip(f"needs {source}")
     folder = tmp_path_factory.mktemp("annotators")
-    track = folder / "collection" / source.name
-    (track / "runs").mkdir(parents=True)
-    for file in (source / "runs").iterdir():
-        (track / "runs" / file.name).symlink_to(file)
-    (track / "qrels.txt").symlink_to(source / "qrels.txt")
-    irmeta.ingest(folder / "collection", folder / "store")
     files = sorted((source / "annotators").iterdir())
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        return irmeta.studies.judges(
-            folder / "store",
-            folder / "out",
-            judges=[f"{number}={file}" for number, file in enumerate(files, 1)],
-            measures="nDCG@10",
-            tests="t",
-            **FEW,
-        )
+    return irmeta.studies.judges(
+        judged_store(source, folder),
+        folder / "out",
+        judges=[f"{number}={file}" for number, file in enumerate(files, 1)],
+        measures="nDCG@10",
+        tests="t",
+        **FEW,
+    )
 
 
 @pytest.mark.real

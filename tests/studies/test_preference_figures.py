@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
+from functools import partial
 from typing import Any
 from xml.etree import ElementTree
 
@@ -13,9 +13,10 @@ import pytest
 from irmeta.report.theme import to_spec, to_svg
 from irmeta.schema.columns import by_name
 from irmeta.studies.framework.study import Study, Tables
-from irmeta.studies.framework.study_figures import Drawn, charts
 from irmeta.studies.papers.preference.page import FIGURES
 from irmeta.studies.papers.preference.study import TABLES, PreferenceOptions
+from support.charting import drawn_rows
+from support.study_tables import drawn_figures, headings, rows_as, shown
 
 DECLARED = by_name(TABLES)
 STUDY = Study("preference", "", "", "", 1, PreferenceOptions, TABLES, None, None, figures=FIGURES)
@@ -26,9 +27,7 @@ DELTAS = ("AP", "AvgSL", "DCG", "ISL", "RBP", "RPP", "RR", "TSL")
 MINUS = "\u2212"
 
 
-def made(name: str, rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """Return rows of a table in its schema; columns that figures do not read are null."""
-    return pl.DataFrame(rows, schema=dict(DECLARED[name].empty().schema))
+made = partial(rows_as, DECLARED)
 
 
 def levels(count: int) -> dict[str, pl.DataFrame]:
@@ -86,23 +85,7 @@ def made_tables(**more: pl.DataFrame) -> Tables:
     return tables | more
 
 
-def drawn(tables: Tables, track: str | None = "t", **choices: Any) -> dict[str, Drawn]:
-    return {one.name: one for one in charts(STUDY, tables, PreferenceOptions(**choices), track)}
-
-
-def data(one: Drawn) -> list[dict[str, Any]]:
-    """Return the rows of all data of a figure."""
-    return [row for rows in to_spec(one.draw())["datasets"].values() for row in rows]
-
-
-def texts(one: Drawn) -> list[str]:
-    """Return the texts of a figure, without those under the pointer."""
-    svg = re.sub("<title>.*?</title>", "", to_svg(one.draw()))
-    return [node.text or "" for node in ElementTree.fromstring(svg).iter()]
-
-
-def headings(one: Drawn) -> list[str]:
-    return [pane["title"]["text"] for pane in to_spec(one.draw())["concat"]]
+drawn = partial(drawn_figures, STUDY)
 
 
 def test_figures__all_are_drawn_with_caption_and_reading():
@@ -119,22 +102,16 @@ def test_figures__all_are_drawn_with_caption_and_reading():
             assert one.caption.startswith(f"Figure {name.split('_')[1]}")
 
 
-def test_figures__none_without_rows():
-    empty = {name: table.empty() for name, table in DECLARED.items()}
-    assert drawn(empty, None) == {}
-    assert drawn(empty) == {}
-
-
 def test_figure_2__surfaces_by_formula_beside_the_shares_of_the_table():
     one = drawn(made_tables())["figure_2"]
     assert headings(one) == [
         "(a) RBP, g = 0.5", "(b) DCG", "(c) sign, as in RPP",
         "(d) share with at most that difference",
     ]  # fmt: skip
-    assert "ranks differ at 58.0% of recall levels, 96.0% of those that a list reaches" in texts(
+    assert "ranks differ at 58.0% of recall levels, 96.0% of those that a list reaches" in shown(
         one
     )
-    rows = data(one)
+    rows = drawn_rows(one.draw())
     shares = {(r["name"], r["x"], r["y"]) for r in rows if "name" in r}
     assert shares == {
         (name, x, y)
@@ -167,54 +144,54 @@ def test_figure_2__unknown_shares_are_undefined():
     unknown = made_tables()["unequal_levels"].with_columns(share_reached=math.nan)
     for rows in (unknown, unknown.clear()):
         one = drawn(made_tables(unequal_levels=rows))["figure_2"]
-        assert any("undefined of those that a list reaches" in text for text in texts(one))
+        assert any("undefined of those that a list reaches" in text for text in shown(one))
 
 
 def test_figure_4__precision_of_both_lists_by_recall():
     one = drawn(made_tables())["figure_4"]
-    points = {(r["name"], r["x"], r["y"]) for r in data(one) if "style" in r}
+    points = {(r["name"], r["x"], r["y"]) for r in drawn_rows(one.draw()) if "style" in r}
     assert points == {("best", i / 6, 1 / i) for i in range(1, 7)} | {
         ("median", i / 6, 0.25) for i in range(1, 7)
     }
     assert "best and median" in one.caption
     assert "query q" in one.caption
-    assert any(text.startswith("at the ranks of 6 relevant docs") for text in texts(one))
+    assert any(text.startswith("at the ranks of 6 relevant docs") for text in shown(one))
 
 
 def test_figure_4__one_relevant_doc():
     for one in drawn(made_tables(**levels(1))).values():
         to_svg(one.draw())
     one = drawn(made_tables(**levels(1)))["figure_4"]
-    assert "at the ranks of 1 relevant doc; 0 where not retrieved" in texts(one)
+    assert "at the ranks of 1 relevant doc; 0 where not retrieved" in shown(one)
 
 
 def test_figure_4_deltas__measures_in_the_order_of_the_paper():
-    shown = texts(drawn(made_tables())["figure_4_deltas"])
-    assert [text for text in shown if text in DELTAS] == [
+    seen = shown(drawn(made_tables())["figure_4_deltas"])
+    assert [text for text in seen if text in DELTAS] == [
         "RBP", "AP", "DCG", "RR", "ISL", "TSL", "AvgSL", "RPP"
     ]  # fmt: skip
-    assert [text for text in shown if text.startswith("i = ")] == [f"i = {i}" for i in range(1, 7)]
-    assert shown.count(f"{MINUS}0.75") == len(DELTAS)
-    assert "positive: best is better than median" in shown
+    assert [text for text in seen if text.startswith("i = ")] == [f"i = {i}" for i in range(1, 7)]
+    assert seen.count(f"{MINUS}0.75") == len(DELTAS)
+    assert "positive: best is better than median" in seen
 
 
 def test_figure_4_deltas__of_many_levels_those_with_the_largest_magnitude():
     one = drawn(made_tables(**levels(30)))["figure_4_deltas"]
-    shown = [text for text in texts(one) if text.startswith("i = ")]
-    assert shown == ["i = 2", *(f"i = {i}" for i in range(18, 31))]
-    assert "positive: best is better than median; 14 of 30 levels" in texts(one)
+    seen = [text for text in shown(one) if text.startswith("i = ")]
+    assert seen == ["i = 2", *(f"i = {i}" for i in range(18, 31))]
+    assert "positive: best is better than median; 14 of 30 levels" in shown(one)
 
 
 def test_figure_5__panels_with_agreement_and_different_signs_in_the_second_colour():
     one = drawn(made_tables())["figure_5"]
     assert headings(one) == ["(a) AP", "(b) nDCG", f"(c) {MINUS}{OPTIONS.search_length}, docs",
                              "(d) RR", "(e) OI", "(f) OI(p=dcg)"]  # fmt: skip
-    shown = texts(one)
-    assert [text for text in shown if text.startswith("r = ")] == [
+    seen = shown(one)
+    assert [text for text in seen if text.startswith("r = ")] == [
         f"r = {n / 10:.2f}, sa = 0.90" for n in range(6)
     ]
-    assert "2 of 900 pairs of systems on one query; sa: share with equal signs" in shown
-    paths = [row for row in data(one) if "kind" in row]
+    assert "2 of 900 pairs of systems on one query; sa: share with equal signs" in seen
+    paths = [row for row in drawn_rows(one.draw()) if "kind" in row]
     assert [(r["kind"], r["y"][0]) for r in paths] == 6 * [
         ("equal signs", pytest.approx(0.5, abs=0.01)),
         ("different signs", pytest.approx(-0.5, abs=0.01)),
@@ -224,29 +201,29 @@ def test_figure_5__panels_with_agreement_and_different_signs_in_the_second_colou
 def test_figure_5__undefined_correlation_and_all_points_drawn():
     agreement = made_tables()["figure_5"].with_columns(r=math.nan, points=2)
     agreement = agreement.with_columns(pl.col("points").cast(pl.Int64))
-    shown = texts(drawn(made_tables(figure_5=agreement))["figure_5"])
-    assert shown.count("r = undefined, sa = 0.90") == 6
-    assert "2 pairs of systems on one query; sa: share with equal signs" in shown
+    seen = shown(drawn(made_tables(figure_5=agreement))["figure_5"])
+    assert seen.count("r = undefined, sa = 0.90") == 6
+    assert "2 pairs of systems on one query; sa: share with equal signs" in seen
 
 
 def test_figure_6__all_means_in_one_pane_and_quantiles_of_rpp_and_ndcg():
     one = drawn(made_tables())["figure_6"]
     assert headings(one) == ["tau-b with the order by all queries"]
-    rows = [row for row in data(one) if "style" in row]
+    rows = [row for row in drawn_rows(one.draw()) if "style" in row]
     assert [*dict.fromkeys(r["name"] for r in rows)] == [*OPTIONS.compared]
     assert {r["x"] for r in rows} == {5, 10, 50}
     bands = {r["name"]: (r["low"], r["high"]) for r in rows if r["low"] is not None}
     assert bands == dict.fromkeys(("RPP", "nDCG"), (0.25, 0.75))
     for n, name in enumerate(OPTIONS.compared):
         assert {r["y"] for r in rows if r["name"] == name} == {0.5 + n / 100}
-    assert any("mean of up to 20 random samples" in text for text in texts(one))
+    assert any("mean of up to 20 random samples" in text for text in shown(one))
 
 
 def test_figure_6__a_measure_without_values_has_no_curve():
     rows = made_tables()["figure_6"]
     gone = pl.when(pl.col("measure") == "RR").then(math.nan)
     rows = rows.with_columns(gone.otherwise(name).alias(name) for name in ("mean", "low", "high"))
-    found = data(drawn(made_tables(figure_6=rows))["figure_6"])
+    found = drawn_rows(drawn(made_tables(figure_6=rows))["figure_6"].draw())
     assert {row["name"] for row in found if row.get("y") is not None} == (
         {*OPTIONS.compared} - {"RR"}
     )
@@ -257,21 +234,21 @@ def test_figure_7__panes_by_docs_removed_first():
     assert headings(one) == [
         "(a) docs at random: tau-b", "(b) least retrieved docs first: tau-b",
     ]  # fmt: skip
-    assert {row["x"] for row in data(one) if "style" in row} == {0.1, 0.9}
+    assert {row["x"] for row in drawn_rows(one.draw()) if "style" in row} == {0.1, 0.9}
     rows = made_tables()["figure_7"].filter(labels="random")
     assert len(headings(drawn(made_tables(figure_7=rows))["figure_7"])) == 1
 
 
 def test_ties__a_row_per_measure_in_the_order_of_the_study():
     found = drawn(made_tables(), None)
-    shown = texts(found["ties"])
-    assert [text for text in shown if text in ("AP", "OI", "RPP", "RR")] == [
+    seen = shown(found["ties"])
+    assert [text for text in seen if text in ("AP", "OI", "RPP", "RR")] == [
         "RPP",
         "AP",
         "RR",
         "OI",
     ]
-    assert shown.count("50.00%") == 4, "the mean of both tracks"
+    assert seen.count("50.00%") == 4, "the mean of both tracks"
 
 
 def test_figures__names_of_the_chosen_options():
@@ -289,5 +266,5 @@ def test_figures__names_of_the_chosen_options():
     found = drawn(tables, rel=2)
     assert "RPP(rel=2)" in found["figure_5"].caption
     assert headings(found["figure_5"])[::3] == ["(a) AP(rel=2)", "(d) RR(rel=2)"]
-    lines = {row["name"] for row in data(found["figure_6"]) if "style" in row}
+    lines = {row["name"] for row in drawn_rows(found["figure_6"].draw()) if "style" in row}
     assert lines == {*chosen.compared}

@@ -21,10 +21,12 @@ from irmeta.studies.papers.preference.study import PreferenceOptions
 from support.examples import SHARED_FIXTURE, scaled
 from support.making import Track, diverse_tracks, down, tracks
 from support.studying import naive_track
-from support.undrawn import charts_are_built, draw_nothing
+from support.undrawn import charts_are_built
 from twins import preference_study as naive
 from twins import preferences as naive_preferences
 from twins import track_means
+
+pytestmark = pytest.mark.usefixtures("undrawn_module")
 
 FEW: dict[str, Any] = {
     "replicates": 3,
@@ -35,18 +37,9 @@ FEW: dict[str, Any] = {
 DELTAS = ("RBP", "AP", "DCG", "RR", "ISL", "TSL", "AvgSL", "RPP")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _no_figures():
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        yield
-
-
-def studied(track: Track, out: Path, toml: str = "", **choices: Any) -> StudyResults:
-    """Run the study with few samples on one track."""
-    folder = track.write(out)
-    if toml:
-        (folder / "collection.toml").write_text(toml)
+def studied(track: Track, out: Path, facts: str = "", **choices: Any) -> StudyResults:
+    """Run the study with few samples on one track; `facts` is a CSV table of its systems."""
+    folder = track.write_with(out, facts) if facts else track.write(out)
     store = irmeta.ingest(folder, out / "store")
     return irmeta.studies.preference(store, out / "results", **FEW, **choices)
 
@@ -335,44 +328,15 @@ def test_figure_7__pool_removes_the_least_retrieved_docs(tmp_path: Path):
         assert (row["removed"], row["replicates"], row["undefined"]) == (0.5, 1, 0)
 
 
-@pytest.mark.parametrize(
-    ("choices", "texts"),
-    [
-        (
-            {},
-            (
-                "The limit of the chain is not used",
-                "10 steps of the chain, as in the released code",
-                "if more than half of all queries rank that one higher, so that ties count against",
-                "Eq. 7 divided by n - 1 for n systems",
-                "Randomised HSD: for each query the systems are permuted",
-                "count relevant (doc, subtopic) pairs of the diversity judgments",
-                "Levels that neither list reaches cannot differ, so two shares are given",
-                "g^f where its Section 2 has g^(f - 1)",
-                "The tests are of the preferences of the pairs for RPP",
-                "B = 50 permutations",
-                "p(i) is normalised within the docs of each grade or above",
-                "pref_eval, ignores grades after its first call",
-                "rel = 4 and binary grades",
-                "in Section 4 means Y",
-                "3 samples of each size",
-            ),
-        ),
-        (
-            {"on": "win-rate", "grades": "binary", "rel": 2, "majority": "decided"},
-            (
-                "if more queries rank that one higher than lower, ties aside (majority=decided)",
-                "The tests are of the differences of win rates",
-                "Relevant is grade 2 or above, and all relevant grades are equal. Lower grades",
-                "nDCG(gain=binary,rel=2)",
-            ),
-        ),
-    ],
-)
-def test_sections__state_each_choice(tmp_path: Path, choices: dict[str, Any], texts: tuple[str]):
-    studied(TRACK, tmp_path, **choices)
+def test_sections__state_other_choices(tmp_path: Path):
+    studied(TRACK, tmp_path, on="win-rate", grades="binary", rel=2, majority="decided")
     page = html.unescape((tmp_path / "results" / "report.html").read_text())
-    for text in texts:
+    for text in (
+        "if more queries rank that one higher than lower, ties aside (majority=decided)",
+        "The tests are of the differences of win rates",
+        "Relevant is grade 2 or above, and all relevant grades are equal. Lower grades",
+        "nDCG(gain=binary,rel=2)",
+    ):
         assert text in page, text
 
 
@@ -381,12 +345,7 @@ def test_opponents__clones_leave_other_groups_alone(tmp_path: Path):
         out = tmp_path / name
         out.mkdir()
         facts = "run,group\n" + "".join(f"{run},{run[0]}\n" for run in runs)
-        toml = (
-            '[tracks.t]\nruns = "t/runs/*"\nqrels = "t/qrels"\n'
-            'systems = { file = "f.csv", name = "run", group = "group" }\n'
-        )
-        (out / "f.csv").write_text(facts)
-        frame = studied(Track(runs, QRELS), out, toml).tables["opponents"]
+        frame = studied(Track(runs, QRELS), out, facts).tables["opponents"]
         return dict(frame.select("system", "win_rate_groups").iter_rows())
 
     before = rates("before", RUNS)
@@ -395,14 +354,9 @@ def test_opponents__clones_leave_other_groups_alone(tmp_path: Path):
 
 
 def test_label_noise__turned_pairs_by_hand(tmp_path: Path):
-    toml = (
-        '[tracks.t]\nruns = "t/runs/*"\n'
-        '[[tracks.t.qrels]]\nname = "first"\nfile = "t/qrels"\n'
-        '[[tracks.t.qrels]]\nname = "second"\nfile = "t/other"\n'
-    )
-    folder = Track({s: {"1": RUNS[s]["1"]} for s in "ab"}, {"1": {"x": 1}}).write(tmp_path)
-    (folder / "t" / "other").write_text("1 0 n1 1\n")
-    (folder / "collection.toml").write_text(toml)
+    qrels = {"1": {"x": 1}}
+    track = Track({s: {"1": RUNS[s]["1"]} for s in "ab"}, qrels)
+    folder = track.write_with(tmp_path, first=qrels, second={"1": {"n1": 1}})
     store = irmeta.ingest(folder, tmp_path / "store")
     frame = irmeta.studies.preference(store, tmp_path / "results", **FEW).tables["label_noise"]
     assert frame["qrels"].unique().to_list() == ["second"]
@@ -410,19 +364,13 @@ def test_label_noise__turned_pairs_by_hand(tmp_path: Path):
 
 
 def test_label_noise__both_orders_are_by_the_queries_of_both_sets(tmp_path: Path):
-    toml = (
-        '[tracks.t]\nruns = "t/runs/*"\n'
-        '[[tracks.t.qrels]]\nname = "first"\nfile = "t/qrels"\n'
-        '[[tracks.t.qrels]]\nname = "second"\nfile = "t/other"\n'
-    )
     first, last = down("x", "n1"), down("n1", "x")  # a leads on two queries, b on the third
     runs = {
         "a": {"1": first, "2": first, "3": last},
         "b": {"1": last, "2": last, "3": first},
     }
-    folder = Track(runs, {q: {"x": 1} for q in "123"}).write(tmp_path)
-    (folder / "t" / "other").write_text("3 0 x 1\n")
-    (folder / "collection.toml").write_text(toml)
+    qrels = {q: {"x": 1} for q in "123"}
+    folder = Track(runs, qrels).write_with(tmp_path, first=qrels, second={"3": {"x": 1}})
     store = irmeta.ingest(folder, tmp_path / "store")
     frame = irmeta.studies.preference(store, tmp_path / "results", **FEW).tables["label_noise"]
     assert frame.select("queries", "tau_b", "turned").unique().rows() == [(1, 1.0, 0)]

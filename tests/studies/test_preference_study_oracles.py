@@ -14,7 +14,6 @@ from irmeta.studies.framework.study_results import StudyResults
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.papers.preference.orders import ComparedTrack, significant_pairs
 from irmeta.studies.papers.preference.study import PreferenceOptions
-from support.undrawn import draw_nothing
 
 pytestmark = pytest.mark.real
 WEIGHTS = {"uniform": "RPP", "dcg": "RPP(p=dcg)", "inverse": "RPP(p=inverse)"}
@@ -26,7 +25,9 @@ NAMES = {
 
 
 @pytest.fixture(scope="module")
-def results(real_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
+def results(
+    real_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory, undrawn_module: None
+) -> StudyResults:
     out = tmp_path_factory.mktemp("preference")
     few: dict[str, Any] = {
         "replicates": 2,
@@ -34,9 +35,7 @@ def results(real_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) 
         "shares": [0.5],
         "resamples": 1500,
     }
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        return irmeta.studies.preference(real_store, out, track=["robust-2003", "web-2012"], **few)
+    return irmeta.studies.preference(real_store, out, track=["robust-2003", "web-2012"], **few)
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from irmeta.schema.columns import by_name
 from irmeta.studies.framework.study import Section, Show, Tables
 from irmeta.studies.framework.study_figures import Drawn, charts
 from irmeta.studies.papers.properties.compute import compute, with_printed
-from irmeta.studies.papers.properties.page import CERTAINTY, induced_path, sections
-from irmeta.studies.papers.properties.study import MOST_DRAWN, SLIPS, STUDY, TABLES, WORKED
+from irmeta.studies.papers.properties.page import induced_path, sections
+from irmeta.studies.papers.properties.study import MOST_DRAWN, STUDY, TABLES, WORKED
 from irmeta.studies.papers.properties.study import PropertiesOptions as Options
 
 DECLARED = by_name(TABLES)
@@ -147,20 +147,6 @@ def test_with_printed__only_for_the_rankings_of_the_paper(options: Options, expe
     assert [row["printed"] for row in with_printed(rows, options)] == expected
 
 
-def test_sections__paper_order_and_slips():
-    page = page_of(OPTIONS)
-    parts = ("Section 3,", "3.1", "3.2", "4.2", "Beyond", "4.3", "Section 5", "Section 5", "Beyond")
-    assert len(page) == len(parts)
-    assert all(part in heading for part, heading in zip(parts, page, strict=True))
-    notes = {note for one in page.values() for note in one.notes}
-    assert notes >= {slip for slips in SLIPS.values() for slip in slips}
-    words = words_of(page)
-    assert CERTAINTY in words
-    assert "= 40 rankings" in words
-    assert "ACT(per=all)@10 (6 of 12, 50.00%) violates irrelevance." in words
-    assert page["Induction (Section 3.2, Figure 5)"].facts["related pairs"] == 165
-
-
 @pytest.mark.parametrize(("length", "has_printed"), [(10, True), (4, False)])
 def test_sections__printed_numbers_beside_those_of_the_papers_rankings(length, has_printed):
     page = page_of(Options(measures=("AP_IA",), length=length))
@@ -195,42 +181,9 @@ def test_iterations__all_docs_in_one_equal_table_1():
     )
 
 
-def test_sections__measures_without_shorter_rankings_are_not_said_to_pad():
-    words = words_of(page_of(Options(measures=("P@1", "P@2"), length=2)))
-    assert "1 of 2 measures pads" in words
-    words = words_of(page_of(Options(measures=("P@1",), length=1)))
-    assert "No ranking is shorter than the cutoff of a measure." in words
-
-
-def test_sections__percentage_of_100_means_all_pairs():
-    options = Options(measures=("AP_IA", ACT), length=8)
-    words = words_of(page_of(options))
-    assert "AP_IA (494 of 494, 100%)" in words
-    assert "ACT(per=all)@10 (3,258 of 3,279, 99.36%)" in words
-
-
-def test_sections__notes_on_fewer_relevant_docs_and_on_weights():
-    options = Options(length=3, relevant=2, weights=(3, 1))
-    notes = page_of(options)["Rankings (Section 3, Figure 1)"].notes
-    assert any("those beyond are judged non-relevant" in note for note in notes)
-    assert any("Weights of the subtopics: a: 3, b: 1." in note for note in notes)
-
-
 def test_study__page_shows_every_figure_and_table(tmp_path: Path, undrawn: None):
     results = irmeta.studies.properties(tmp_path, measures=("AP_IA", "ACT(per=all)@10"), length=3)
     page = unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert page.count("<svg") == len(results.figures) == 7
     for name in set(results.tables) - {"nodes", "edges"}:
         assert STUDY.table(name).caption in page
-
-
-def test_study__captions_of_latex_name_the_paper_of_their_tables(tmp_path: Path):
-    irmeta.studies.properties(tmp_path, measures=("AP_IA",), length=2, figures=False)
-    authors = "Albahem, Spina, Scholer, Moffat and Cavedon 2018"
-    table_1, violations = (
-        (tmp_path / "latex" / f"{name}.tex").read_text(encoding="utf-8")
-        for name in ("table_1", "violations")
-    )
-    assert rf"lack ($\times$) (Table 1 of {authors})." in table_1
-    assert f"Violated pairs (Section 4.3 of {authors})." in violations
-    assert "(Table 1)" in (tmp_path / "report.html").read_text(encoding="utf-8")

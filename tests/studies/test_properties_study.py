@@ -17,17 +17,13 @@ from irmeta.studies.papers.properties import compute
 from irmeta.studies.papers.properties.compute import padded_rankings, truncation
 from irmeta.studies.papers.properties.study import MEASURES, TABLES, PropertiesOptions
 
-pytestmark = pytest.mark.usefixtures("undrawn")
+pytestmark = pytest.mark.usefixtures("undrawn_module")
 ACT = "ACT(per=all)@10"
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
-    from support.undrawn import draw_nothing
-
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        return irmeta.studies.properties(tmp_path_factory.mktemp("properties"), length=4)
+    return irmeta.studies.properties(tmp_path_factory.mktemp("properties"), length=4)
 
 
 def test_tables__one_row_per_measure_and_property(results: StudyResults):

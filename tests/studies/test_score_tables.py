@@ -15,17 +15,13 @@ import pytest
 import irmeta
 from irmeta.errors import IrmetaError, UsageError
 from irmeta.studies.framework.study_results import StudyResults
-from support.undrawn import draw_nothing
 from twins import orders as naive
+
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 FEW: dict[str, Any] = {"resamples": 50, "splits": 20}
 Values = dict[str, dict[str, float]]
 """Values by query and system."""
-
-
-@pytest.fixture(autouse=True)
-def _no_figures(monkeypatch: pytest.MonkeyPatch):
-    draw_nothing(monkeypatch)
 
 
 def drawn(queries: range, systems: int = 6, seed: int = 0, noise: float = 0.2) -> Values:

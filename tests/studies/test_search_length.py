@@ -30,10 +30,12 @@ from irmeta.studies.papers.search_length.study import SearchLengthOptions
 from support.examples import scaled
 from support.making import Track, down, tracks
 from support.studying import assert_rows, choices_of, filled, naive_track, same, studied
-from support.undrawn import charts_are_built, draw_nothing
+from support.undrawn import charts_are_built
 from twins import atomized as naive
 from twins import chain as naive_chain
 from twins import track_means
+
+pytestmark = pytest.mark.usefixtures("undrawn_module")
 
 CHAINS = {"AP": "AP", "nDCG": "nDCG", "RBP(p=0.8)": "RBP", "ERR": "ERR", "P@20": "P@20", "RR": "RR"}
 """Map the name in the tables to the naive name."""
@@ -43,13 +45,6 @@ WITHOUT_LENGTHS = (
 )
 """Tables that are empty where search lengths are meaningless."""
 DOCS = ("xyp", "pqx", "xqy", "yxp", "qxp", "xyz")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_figures():
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        yield
 
 
 def gathered(store: Store, options: SearchLengthOptions) -> Gathered:
@@ -272,11 +267,6 @@ def test_search_length__no_system_retrieves_a_relevant_doc(tmp_path: Path):
     ap = ap.row(0, named=True)
     assert math.isnan(ap["delta_value"])
     assert ap["left_out"] == 2
-
-
-def test_search_length__report_does_not_print_nan(tmp_path: Path):
-    runs = {"one": {"q1": down("x", "y")}, "two": {"q1": down("y"), "q2": down("z")}}
-    done = study(Track(runs, QRELS), tmp_path, min_systems=1)
     assert row_of(done, "effective_summary")["tracks"] == 0, "no track has a fraction to average"
     assert re.findall("[^ ]* nan[^a-z][^<]*", page(done), re.IGNORECASE) == []
 

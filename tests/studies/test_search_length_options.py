@@ -14,16 +14,10 @@ from irmeta.studies.papers.search_length.study import SearchLengthOptions
 from support.charting import texts
 from support.making import Track, down
 from support.studying import assert_rows, made_track, studied
-from support.undrawn import draw_nothing
 from twins import atomized as naive
 from twins import track_means
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_figures():
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        yield
+pytestmark = pytest.mark.usefixtures("undrawn_module")
 
 
 def best_of(store: irmeta.Store, track: str, measure: str) -> tuple[str, float]:
@@ -77,28 +71,14 @@ def test_search_length__sides_chosen_by_name(
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
-        ({"baseline": "aldBM52"}, "baseline = 'aldBM52': no such system.*Did you mean 'aldBM25'"),
         ({"contender": "bets"}, "contender = 'bets': no such system.*'best'"),
         ({"baseline": "kind=manual"}, "'kind=manual': systems have no fact 'kind'"),
         ({"baseline": "tpye=manual"}, "no fact 'tpye'.*Did you mean 'type'"),
-        ({"contender": "type=manaul"}, "no system has this type.*Did you mean 'manual'"),
-        ({"contender": "nuthFirst"}, "'nuthFirst': no such system"),
         ({"track": "newss"}, "has no track 'newss'. Did you mean 'news'"),
         ({"track": []}, "no track"),
-        ({"unretrieved": "irel"}, "unretrieved = 'irel' is not a choice.*'irrel'"),
-        ({"test": "tt"}, "test = 'tt' is not a choice.*'t'"),
-        ({"best_by": "APP"}, "unknown measure 'APP'"),
-        ({"rel": 0}, "rel = 0 is not a whole number between 1 and 127"),
-        ({"rel": True}, "rel = True is not a whole number"),
-        ({"min_systems": 0}, "min_systems = 0"),
-        ({"cut_depth": 0}, "cut_depth = 0"),
-        ({"resamples": 0}, "resamples = 0"),
-        ({"seed": -1}, "seed = -1 is not a whole number of at least 0"),
-        ({"alpha": 1.0}, "alpha = 1.0 is not a number between 0 and 1, both excluded"),
-        ({"negative": "zero"}, "negative"),
     ],
 )
-def test_search_length__invalid_option_writes_nothing(
+def test_search_length__unknown_names_write_nothing(
     made_store: irmeta.Store, tmp_path: Path, choices: dict[str, object], said: str
 ):
     with pytest.raises(irmeta.IrmetaError, match=said) as error:
@@ -227,9 +207,7 @@ def test_search_length__distribution_over_two_tracks_is_a_note(other: StudyResul
 @pytest.fixture(scope="module")
 def real(real_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
     out = tmp_path_factory.mktemp("real-study")
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        return studied(real_store, out, baseline="type=automatic", contender="type=manual")
+    return studied(real_store, out, baseline="type=automatic", contender="type=manual")
 
 
 @pytest.mark.real

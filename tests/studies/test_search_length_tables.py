@@ -14,7 +14,6 @@ import irmeta
 from irmeta.studies.papers.search_length import compute
 from irmeta.studies.papers.search_length.study import TABLE_2, SearchLengthOptions
 from support.studying import MADE, assert_rows, choices_of, filled, made_track, same
-from support.undrawn import draw_nothing
 from twins import atomized as naive
 from twins import chain as naive_chain
 from twins import track_means
@@ -27,11 +26,11 @@ VALUES = ("atomized", "docs as lengths", "search length")
 
 
 @pytest.fixture(scope="module")
-def tables(made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory):
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        out = tmp_path_factory.mktemp("study")
-        return irmeta.studies.search_length(made_store, out, resamples=200).tables
+def tables(
+    made_store: irmeta.Store, tmp_path_factory: pytest.TempPathFactory, undrawn_module: None
+):
+    out = tmp_path_factory.mktemp("study")
+    return irmeta.studies.search_length(made_store, out, resamples=200).tables
 
 
 @pytest.fixture(scope="module")

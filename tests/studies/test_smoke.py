@@ -10,7 +10,8 @@ import pytest
 
 import irmeta
 from irmeta.options import load
-from irmeta.studies.framework.registry import find
+from irmeta.studies.framework.registry import OWN, find
+from irmeta.studies.framework.study_figures import charts
 from support.written import WRITTEN
 
 
@@ -38,3 +39,11 @@ def test_study__tables_name_existing_sections_and_functions(written: Path, name:
             (heading,) = (one for one in headings if one.startswith(table.section))
             section = page.partition(f"{heading}</h2>")[2].partition("<h2")[0]
             assert escape(table.caption) in section, table.name
+
+
+@pytest.mark.parametrize("name", [one for one in OWN if one != "properties"])  # always has rows
+def test_study__draws_no_figure_without_rows(name: str):
+    study = find(name)
+    empty = {table.name: table.empty() for table in study.by_table.values()}
+    assert [*charts(study, empty, study.options())] == []
+    assert [*charts(study, empty, study.options(), "t")] == []

@@ -17,7 +17,6 @@ from irmeta.studies.papers.search_length.study import STUDY
 from support.making import Track, down
 from support.studying import MADE, studied
 from support.typesetting import faults, structure
-from support.undrawn import draw_nothing
 
 OVER_TRACKS = {
     *(f"figure_{n}" for n in (1, 2, 3, 4)),
@@ -116,23 +115,13 @@ def test_study_results__every_figure_is_a_chart(whole: StudyResults):
         assert chart.to_dict()["$schema"]
 
 
-def test_search_length__report_has_every_figure_table_and_section(whole: StudyResults):
+def test_search_length__report_has_every_figure(whole: StudyResults):
     page = whole.report.read_text(encoding="utf-8")
     assert page.count("<figure") == len(whole.figures)
     for number in range(1, 7):
         assert f"Figure {number}: " in page
-    for heading in ("4.1", "4.2", "4.3", "4.4", "Appendix A.1"):
-        assert heading in page, heading
-    for track in MADE:
-        assert f">{track}</h2>" in page
-    assert "3 tracks, 41 systems and 59 queries with a relevant doc" in page
     assert page.count("<script") == 1  # sorts tables
     assert "://" not in page.replace("http://www.w3.org/", "")
-    for name in whole.tables:
-        assert f"{name}.parquet" in page
-    best = whole.tables["headroom"].filter(track="news", measure="AP").row(0, named=True)
-    assert best["system"] in page
-    assert f"{best['value']:.4f}" in page
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -159,7 +148,7 @@ def _content(out: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
+def hostile(tmp_path_factory: pytest.TempPathFactory, undrawn_module: None) -> StudyResults:
     """Run the study on tracks and systems with special characters in names."""
     folder = tmp_path_factory.mktemp("hostile")
     qrels = {f"q{i}": {"a": 1, "b": 1, "x": 0} for i in range(4)}
@@ -170,10 +159,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> StudyResults:
             for i, system in enumerate(HOSTILE.values())
         }
         Track(runs, qrels, track).write(folder / "in")
-    with pytest.MonkeyPatch.context() as patched:
-        draw_nothing(patched)
-        store = irmeta.ingest(folder / "in", folder / "store")
-        return studied(store, folder / "out", min_systems=5)
+    store = irmeta.ingest(folder / "in", folder / "store")
+    return studied(store, folder / "out", min_systems=5)
 
 
 @pytest.mark.parametrize("which", ["whole", "hostile"])

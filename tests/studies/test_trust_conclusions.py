@@ -17,16 +17,12 @@ from irmeta.results.scores import Scores
 from irmeta.studies.framework.track_view import TrackView
 from irmeta.studies.original.trust.study import DRAWS, TrustOptions
 from support.trusted import FEW, lists, results_of
-from support.undrawn import draw_nothing
 from twins import conclusions as twin
+
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 RESAMPLES = 40
 NOTHING = (set(), set())
-
-
-@pytest.fixture(autouse=True)
-def _no_figures(monkeypatch: pytest.MonkeyPatch):
-    draw_nothing(monkeypatch)
 
 
 def two_sets(seed: int, noise: float) -> irmeta.Store:

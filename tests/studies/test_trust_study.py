@@ -27,13 +27,9 @@ from irmeta.studies.original.trust.grades import (
 from irmeta.studies.original.trust.page import FIGURES
 from irmeta.studies.original.trust.study import TrustOptions
 from support.trusted import FEW, Labels, lists, results_of
-from support.undrawn import draw_nothing
 from twins.orders import kendall_tau_b
 
-
-@pytest.fixture(autouse=True)
-def _no_figures(monkeypatch: pytest.MonkeyPatch):
-    draw_nothing(monkeypatch)
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 
 BY_COLUMN = {one.column: one for one in CRITERIA}

@@ -18,7 +18,6 @@ from scipy.stats import t
 import irmeta
 from irmeta.errors import DataError, UsageError
 from irmeta.stats.random_effects import random_effects, share_interval
-from irmeta.studies.framework import registry
 from irmeta.studies.framework.claims import Claim, Condition, Interval, cell, claim_rows
 from irmeta.studies.framework.intervals import Drawing, interval_of, intervals, query_sets
 from irmeta.studies.framework.study import CLAIMS, ClaimRunOptions
@@ -210,16 +209,7 @@ def claims_of(options: TinyOptions) -> Iterator[Claim]:
                 about="queries")  # fmt: skip
 
 
-DRAWN = replace(tiny.STUDY, name="drawn", claims=claims_of)
-
-
-@pytest.fixture
-def study(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(registry.OWN, "drawn", f"{__name__}:DRAWN")
-    registry.study_modules.cache_clear()
-    yield irmeta.studies.drawn
-    registry.study_modules.cache_clear()
-    vars(irmeta.studies).pop("drawn", None)
+CLAIMED = replace(tiny.STUDY, name="claimed", claims=claims_of)
 
 
 @pytest.fixture(scope="module")
@@ -235,10 +225,12 @@ def twelve() -> irmeta.Store:
     return irmeta.from_data(qrels, runs)
 
 
-def test_study__intervals_are_those_of_the_selection_of_queries(study, twelve, tmp_path: Path):
+def test_study__intervals_are_those_of_the_selection_of_queries(twelve, tmp_path: Path):
     shown = []
-    done = study(twelve, tmp_path / "x", figures=False, interval="half", interval_draws=10,
-                 progress=lambda *step: shown.append(step))  # fmt: skip
+    done = irmeta.studies.claimed(
+        twelve, tmp_path / "x", figures=False, interval="half", interval_draws=10,
+        progress=lambda *step: shown.append(step),
+    )  # fmt: skip
     draws = done.tables["claim_draws"].filter(claim="good").sort("draw")
     assert draws["drawn"].unique().to_list() == [6]
     (name,) = twelve.tracks
@@ -254,7 +246,7 @@ def test_study__intervals_are_those_of_the_selection_of_queries(study, twelve, t
     total = done.tables["claims"].filter(track=name, claim="total")
     assert total["interval"].to_list() == ["no interval"], "a table over tracks is made of all"
     assert (f"{name}: half", 10, 10) in shown
-    again = study(twelve, tmp_path / "x", figures=False)
+    again = irmeta.studies.claimed(twelve, tmp_path / "x", figures=False)
     assert "claim_draws" not in again.tables
     assert again.tables["claims"]["se"].null_count() == again.tables["claims"].height
 
@@ -265,11 +257,13 @@ def test_groups__that_names_of_tracks_state():
     assert named_groups(tracks, ["year", "group"])["trec8-adhoc"] == "1999 adhoc"
 
 
-def test_study__votes_by_a_column_of_a_file(study, twelve, tmp_path: Path):
+def test_study__votes_by_a_column_of_a_file(twelve, tmp_path: Path):
     (name,) = twelve.tracks
     file = tmp_path / "tracks.csv"
     file.write_text(f"track,corpus,year\n{name},disks,1999\n")
-    done = study(twelve, tmp_path / "x", figures=False, independent_by=f"{file}:corpus,year")
+    done = irmeta.studies.claimed(
+        twelve, tmp_path / "x", figures=False, independent_by=f"{file}:corpus,year"
+    )
     over = done.tables["claims"].filter(claim="good").row(0, named=True)
     assert (over["votes"], over["share_high"]) == (1, 1.0)
     for asked, error in (
@@ -279,9 +273,11 @@ def test_study__votes_by_a_column_of_a_file(study, twelve, tmp_path: Path):
         ("year", "states no year"),
     ):
         with pytest.raises((DataError, UsageError), match=error):
-            study(twelve, tmp_path / "x", figures=False, independent_by=asked)
-    done = study(twelve, tmp_path / "x", figures=False, independent_by="group")
+            irmeta.studies.claimed(twelve, tmp_path / "x", figures=False, independent_by=asked)
+    done = irmeta.studies.claimed(twelve, tmp_path / "x", figures=False, independent_by="group")
     assert done.tables["claims"].filter(claim="good")["votes"][0] == 1
     file.write_text("track,corpus\nother,disks\n")
     with pytest.raises(DataError, match="no row of track"):
-        study(twelve, tmp_path / "x", figures=False, independent_by=f"{file}:corpus")
+        irmeta.studies.claimed(
+            twelve, tmp_path / "x", figures=False, independent_by=f"{file}:corpus"
+        )

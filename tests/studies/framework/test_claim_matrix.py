@@ -66,15 +66,6 @@ def claimed(options: TinyOptions) -> list[Claim]:
 CLAIMED = replace(tiny.STUDY, name="claimed", claims=claimed)
 
 
-@pytest.fixture(autouse=True)
-def _claimed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(registry.OWN, "claimed", f"{__name__}:CLAIMED")
-    registry.study_modules.cache_clear()
-    yield
-    registry.study_modules.cache_clear()
-    vars(irmeta.studies).pop("claimed", None)
-
-
 def tracks_of(numbers: Sequence[float | None]) -> list[str]:
     return [f"trec{2 + i % 30}-web{i:02}" for i in range(len(numbers))]
 
@@ -155,11 +146,6 @@ def test_order__of_tracks():
         "year": ["a", "b2", "b10", "c"], "size": ["b10", "a", "b2", "c"],
         "group": ["b10", "c", "a", "b2"], "name": ["a", "b2", "b10", "c"],
     }  # fmt: skip
-
-
-@pytest.fixture
-def results(store: irmeta.Store, tmp_path: Path, undrawn: None):
-    return irmeta.studies.claimed(store, tmp_path / "claimed", track=["a", "b"])
 
 
 def test_facts__of_a_file(results, tmp_path: Path):

@@ -64,15 +64,6 @@ def claims_of(options: TinyOptions) -> Iterator[Claim]:
 CLAIMED = replace(tiny.STUDY, name="claimed", claims=claims_of)
 
 
-@pytest.fixture(autouse=True)
-def _claimed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setitem(registry.OWN, "claimed", f"{__name__}:CLAIMED")
-    registry.study_modules.cache_clear()
-    yield
-    registry.study_modules.cache_clear()
-    vars(irmeta.studies).pop("claimed", None)
-
-
 def studied(*left_out: str, **systems: int) -> pl.DataFrame:
     """Return the table `studied_tracks` of tracks with some numbers of systems."""
     return pl.DataFrame([
@@ -185,11 +176,6 @@ def test_statistics__numbers_of_rows_and_why_there_is_none():
             value(tables, "t", column, m=row)
     with pytest.raises(CannotBeSaid, match="nothing here"):
         over_rows("t", "v", "mean", "nothing here", m="c")(tables)
-
-
-@pytest.fixture
-def results(store: irmeta.Store, tmp_path: Path, undrawn: None):
-    return irmeta.studies.claimed(store, tmp_path / "claimed", track=["a", "b"])
 
 
 @pytest.mark.exhaustive
