@@ -437,7 +437,7 @@ def test_metadata__without_a_run_or_without_yaml_is_a_warning(
         collection / "t" / "runs" / "a.ir-metadata.yaml"
     )
     with monkeypatch.context() as patch:
-        for module in ("facts", "record"):
+        for module in ("facts", "ingest"):
             patch.setattr(f"irmeta.store.{module}.find_spec", {}.get)
         for _ in range(2):
             with pytest.warns(UserWarning, match="install the extra 'metadata'"):
