@@ -43,6 +43,7 @@ def all_of(store):
     store.pairs.preferences("RPP,RPP(p=dcg),LexiRecall,RRLexiPrecision,OI,RPP@3,OI(p=dcg)@3")
     store.pairs.win_rates("RPP,RPP(p=dcg)")
     store.per_doc.contributions()
+    store.pools.budget("P@5", order=["movetofront", "hedge"], draws=2)
     for track in store.tracks:
         judged(store.scores("AP,ASL", track=track))
 
@@ -62,7 +63,7 @@ def judged(scores):
     made = irmeta.Matrix(np.eye(5), tuple("12345"), tuple("abcde"), "AP")
     stats.correction_gain(made, {"same": made}, [3], draws=2, pair_draws=2)
     stats.corrected_means(made, made)
-    for method in ("tau-a", "tau-b", "tau-ap", "spearman", "rbo"):
+    for method in ("tau-a", "tau-b", "tau-ap", "tau-gap", "spearman", "rbo"):
         stats.correlate(scores.mean_values(), method)
 
 import io
