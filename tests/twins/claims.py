@@ -36,10 +36,10 @@ def over_tracks(numbers: list[float | None], condition: str, over: str) -> str:
         return OPEN
     if over == "mean":
         return on_track(math.fsum(known) / len(known), condition)  # type: ignore[arg-type]
+    if over == "about half" and len(known) <= 3:
+        return OPEN
     if len(known) < 3:
         verdicts = {on_track(one, condition) for one in known}
-        if over == "about half":
-            return OPEN
         return verdicts.pop() if len(verdicts) == 1 else UNDECIDED
     share = sum(on_track(one, condition) == HOLDS for one in known) / len(known)
     asked = {"most": "> 0.5", "nearly all": ">= 0.9", "all": ">= 1", "about half": "0.4 to 0.6"}

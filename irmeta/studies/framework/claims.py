@@ -467,7 +467,7 @@ def _over_tracks(claim: Claim, by_track: Sequence[Verdict], tables: Tables) -> R
     if claim.over in SHARES:
         bound, share = claim.condition.text(partial(_written, claim.format)), SHARES[claim.over]
         row["statistic"] = f"share of the tracks whose {claim.number} is {bound}"
-        row["shown"] = on if decided else None
+        row["shown"] = None if verdict.verdict == OPEN else on
         is_each = share.low >= 1
         row["condition"] = "100%" if is_each else share.text(partial(_written, "percent"))
         row["distance"] = _distance(share, verdict.computed.number)
@@ -504,7 +504,7 @@ def _by_share(holds: Condition, holding: int, decided: int, why: str) -> Verdict
     """Return the verdict by the share of tracks on which a claim holds; few must agree."""
     share = Found(holding / decided, why)
     if holds.high < 1 and decided <= MANY_TRACKS:  # no share of three tracks is about half
-        return _open(f"about half takes at least {MANY_TRACKS + 1} tracks")
+        return _open(f"about half takes at least {MANY_TRACKS + 1} tracks; {why}")
     if decided >= MANY_TRACKS:
         return Verdict(HOLDS if holds(share.number) else FAILS, share)
     return Verdict({0: FAILS, decided: HOLDS}.get(holding, UNDECIDED), share)
