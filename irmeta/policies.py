@@ -95,7 +95,7 @@ class ReadPolicy(Options):
         ``skip``: never. All others are comments. ``none``: no line is a comment, as in trec_eval 9.
     subtopics
         Whether the second column of qrels in TREC form, or a column ``iteration``, is a subtopic.
-        A column ``subtopic`` always is.
+        A column ``subtopic`` is always read as one.
     drop_docs
         File of docs that are taken out of the lists and judgments of queries, before ranks are
         counted: those judged before (residual collections), items that users know, the doc that a
@@ -135,7 +135,8 @@ class ReadPolicy(Options):
     )
     comments: Comments = option("auto", "Meaning of lines of text that begin with #.")
     subtopics: bool = option(
-        False, "Take the second column of qrels for a subtopic; a column called subtopic always is."
+        False,
+        "Read the second column of qrels as a subtopic, as a column named subtopic always is.",
     )
     drop_docs: str | None = option(
         None,
@@ -145,7 +146,7 @@ class ReadPolicy(Options):
     )
     chunks: str | None = option(
         None,
-        "Rank docs by their best chunks; the id of a doc is what stands before SEPARATOR.",
+        "Rank docs by their best chunks; the id of a doc is the text before SEPARATOR.",
         metavar="SEPARATOR",
         parse="irmeta.policies:checked_separator",
     )
@@ -577,7 +578,7 @@ class RunRules(Options):
     query_file: str | None = option(
         None, "The topics: a line per query that begins with its id.", metavar="FILE"
     )
-    max_depth: int = option(1000, "Most docs of a query.", least=1)
+    max_depth: int = option(1000, "Largest number of docs of a query.", least=1)
     doc_file: str | None = option(
         None, "The collection: a line per doc that begins with its id.", metavar="FILE"
     )

@@ -117,8 +117,8 @@ class CompareOptions(Resampling):
     )
     robust: bool = option(
         False,
-        "Also check which conclusions another measure, qrels set, pool, half of the relevant docs "
-        "or other queries undo.",
+        "Also list significant pairs that are not significant, or are reversed, by another "
+        "measure, qrels set, pool, half of the relevant docs or other queries.",
         doc="Also check which significantly different pairs remain so by another measure (AP and "
         "nDCG@10, and those of `measures`), every other qrels set, half the depth of the pool, "
         "half of the relevant docs, and in 97.5 % of the bootstrap samples of the queries: "
@@ -271,10 +271,11 @@ class OverTracksOptions(Resampling):
     )
     pivot: str | None = option(
         None,
-        "With --snapshots, system whose improvement by others is compared between snapshots.",
+        "With --snapshots, baseline system: the improvements of other systems over it are "
+        "compared between snapshots.",
         metavar="SYSTEM",
-        doc="With `snapshots`, the system whose improvement by others is compared between "
-        "snapshots, as effect ratio and fall of the relative improvement.",
+        doc="With `snapshots`, the baseline system: the improvements of other systems over it are "
+        "compared between snapshots, as effect ratio and fall of the relative improvement.",
     )
     alpha: float = option(
         0.05,

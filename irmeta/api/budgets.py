@@ -47,7 +47,7 @@ PANES = {
 
 @dataclass(frozen=True, repr=False)
 class Budgets(Result):
-    """What fewer judgments would have told, by orders of judging.
+    """Conclusions from fewer judgments, by orders of judging.
 
     Attributes
     ----------

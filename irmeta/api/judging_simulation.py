@@ -1,4 +1,4 @@
-"""What the judgments of a smaller budget would have told, simulated from full judgments."""
+"""Conclusions from the judgments of a smaller budget, simulated from full judgments."""
 
 from __future__ import annotations
 

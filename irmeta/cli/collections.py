@@ -164,7 +164,7 @@ def info(
     display: ReportDisplay,
     opening: Opening,
 ) -> None:
-    """Print tracks, systems, queries, and notes of reading."""
+    """Print tracks, systems, queries, and notes on reading."""
     from irmeta.cli.batches import print_info
 
     with open_source(source, reading, opening) as store:

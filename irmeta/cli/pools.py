@@ -50,15 +50,15 @@ class PoolRequest(Options):
     )
     next: int | None = option(
         None,
-        "List so many docs to judge next in an order of judging, by the labels so far: SOURCE is "
+        "Number of docs to judge next, in an order of judging by the labels so far: SOURCE is "
         "runs, or a qrels file and then runs. Lists end at rank --pool-depth, default 100.",
         least=1,
         shown=False,
     )
     simulate: bool = option(
         False,
-        "Simulate orders of judging from the judgments of SOURCE: what fewer judgments would have "
-        "told, and the least number for a goal.",
+        "Simulate orders of judging from the judgments of SOURCE: report the conclusions from "
+        "fewer judgments, and the smallest number for a goal.",
     )
     measures: tuple[str, ...] = option(
         (), "With --simulate, name of one measure.", flag="-m --measures", shown="AP"

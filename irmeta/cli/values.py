@@ -128,8 +128,8 @@ class DrawnGrades(Options):
 
     draw: Literal["query", "run"] | None = option(
         None,
-        "With --unjudged, means if unjudged docs are as relevant as the judged docs of the query "
-        "or of the list, by drawn grades, beside condensed lists and bounds.",
+        "With --unjudged, also means with grades of unjudged docs drawn from the judged docs of "
+        "the query or of the list, beside condensed lists and bounds.",
         metavar="<query|run>",
     )
     draws: int | None = option(
@@ -428,7 +428,7 @@ EXAMPLES["irmeta trec_eval"] = TREC_EVAL
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 def trec_eval(context: typer.Context) -> None:
-    """Print what trec_eval prints, from its arguments: [-q] [-c] [-m MEASURE]... QRELS RUN..."""
+    """Print trec_eval's output; its arguments: [-q] [-c] [-m MEASURE]... QRELS RUN..."""
     from irmeta.cli.trec_eval_command import run
 
     raise typer.Exit(run(context.args))
@@ -440,7 +440,7 @@ class PropertyCheck(Options):
 
     kinds: str | None = option(
         None,
-        "List the properties for this kind of rankings, and the measures that have them.",
+        "List the properties for these kinds of rankings, and the measures that have them.",
         flag="--for",
         metavar="truncated|diverse|ordered,...",
     )

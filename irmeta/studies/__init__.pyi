@@ -173,7 +173,7 @@ def judges(
     executor: Executor | None = None,
     progress: Progress = None,
 ) -> StudyResults:
-    """Judges: how far can these judgments be trusted?: Which conclusions survive judgments by others than the reference, beside the noise that queries alone bring."""
+    """Judges: how far can these judgments be trusted?: Which conclusions survive judgments by others than the reference, compared with the noise of the queries alone."""
 
 def overview(
     store: Store | StoreReader | str | Path,

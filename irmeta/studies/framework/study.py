@@ -240,13 +240,13 @@ class ClaimRunOptions(RunOptions):
 
     compared_systems: int = option(
         10,
-        "Fewest systems of a track whose orders and pairs of systems count in claims and over "
-        "tracks.",
+        "Smallest number of systems for a track to count in claims, and in results over tracks, "
+        "on orders and pairs of systems.",
         least=2,
     )
     interval: Literal["none", "half", "jackknife"] = option(
         "none",
-        "Intervals of the numbers of claims, from the study made again on parts of the queries: "
+        "Intervals of the numbers of claims, from the study repeated on parts of the queries: "
         "halves drawn without replacement, or all but one group in turn. Each draw takes about as "
         "long as its part of the study.",
     )

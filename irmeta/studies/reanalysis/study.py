@@ -25,7 +25,7 @@ class OverviewOptions(TrackOptions):
 
     measures: tuple[str, ...] = option(
         ("default",),
-        "Names or presets of measures (repeatable); ASL adds ASL(unretrieved=depth).",
+        "Names or presets of measures (repeatable); with ASL also ASL(unretrieved=depth).",
         parse="irmeta.studies.reanalysis.study:with_deep",
         flag="-m --measures",
     )

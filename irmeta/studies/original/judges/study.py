@@ -69,7 +69,8 @@ class JudgesOptions(TrackOptions):
     human: tuple[str, ...] = option(
         (),
         "People beside the reference: their sets of labels, joined in this order, a later label "
-        "winning (repeatable). Judges are compared with people as people are with one another.",
+        "winning (repeatable). Judges are compared with people in the same way as people with "
+        "each other.",
         metavar="SET,SET|NAME=SET,SET",
         parse="irmeta.studies.original.judges.study:checked_human",
     )
@@ -167,8 +168,8 @@ class JudgesOptions(TrackOptions):
     splits: int = option(1_000, "Random splits of the queries in two halves.", least=2)
     margin: float = option(
         0.05,
-        "Most loss of tau-b, beside people on as many other queries, of a judge that orders "
-        "systems as well.",
+        "Largest loss of tau-b, compared with people on as many other queries, of a judge that "
+        "orders systems as well.",
         least=0,
         most=1,
     )
@@ -442,8 +443,8 @@ STUDY = Study(
     name="judges",
     title="Judges: how far can these judgments be trusted?",
     paper="",
-    gives="Which conclusions survive judgments by others than the reference, beside the noise "
-    "that queries alone bring.",
+    gives="Which conclusions survive judgments by others than the reference, compared with the "
+    "noise of the queries alone.",
     revision=9,
     options=JudgesOptions,
     tables=TABLES,

@@ -108,7 +108,7 @@ class DepthOptions(GroupedOptions):
     )
     least_judged: float = option(
         LEAST_JUDGED,
-        "Least share of judged docs at every rank down to the estimated depth of the pool.",
+        "Smallest share of judged docs at every rank down to the estimated depth of the pool.",
         least=0,
         most=1,
     )

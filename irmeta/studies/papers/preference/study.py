@@ -54,7 +54,7 @@ class PreferenceOptions(TrackOptions):
     majority: Majority = option(
         "queries",
         "Queries that MC4 needs to rank a system above another: more than half of all (ties count "
-        "against moving), or more than rank it below (decided: ties aside).",
+        "against moving), or more than rank it below (decided: ignoring ties).",
     )
     on: Literal["preference", "win-rate"] = option(
         "preference", "Values that Tables 3 and 4 test: preferences of pairs, or win rates."
