@@ -149,7 +149,7 @@ def print_reanalysis(done: Reanalysis) -> None:
 
 
 def print_info(store: Store, display: Display, notes: Sequence[str]) -> None:
-    """Print or write the tracks and systems; as text and JSON with notes of reading."""
+    """Print or write the tracks and systems; as text and JSON with notes on reading."""
     frame = store.info()
     tables = {"tracks": frame, "systems": store.systems() if frame.height else pl.DataFrame()}
     tables["qrels"] = store.qrels_sets() if frame.height else pl.DataFrame()

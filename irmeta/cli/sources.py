@@ -286,7 +286,7 @@ def report_problems(
     *,
     are_errors: bool = False,
 ) -> list[str]:
-    """Report on stderr failed tracks, notes of reading and, last, skipped runs.
+    """Report on stderr failed tracks, notes on reading and, last, skipped runs.
 
     `lost` are tracks that failed later, with the error, and `tracks` tracks of the store that this
     command has not read. Return paths of skipped runs, and tracks with an unreadable qrels set.

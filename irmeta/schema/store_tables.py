@@ -48,7 +48,7 @@ SYSTEMS = Table(
         "empty_lists": Column(
             "text", "queries with an empty list, as a JSON list; null: none", null=True
         ),
-        "notes": Column("text", "further notes of reading", null=True),
+        "notes": Column("text", "further notes on reading", null=True),
         "skip_reason": Column(
             "text", "why the run was skipped; null: it is in the track", null=True
         ),

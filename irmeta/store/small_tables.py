@@ -87,7 +87,7 @@ def write_systems(folder: Path, read: ReadTrack, noticed: Noticed) -> None:
 
 
 def systems_columns(read: ReadTrack, noticed: Noticed) -> dict[str, pa.Array]:
-    """Return all columns of the systems table: notes of reading, and why runs are skipped."""
+    """Return all columns of the systems table: notes on reading, and why runs are skipped."""
     track, rows, judged = read.source.name, read.rows, read.pool.queries()
     is_judged = np.zeros(len(read.names.queries), bool)
     is_judged[judged] = True

@@ -89,7 +89,7 @@ TRACKS = Table(
         "queries_without_relevant": Column("count", "judged queries without a relevant doc"),
         "judged": Column("big", "judged (query, doc) pairs"),
         "highest_grade": Column("count", "highest grade", of_grades=True),
-        "notes": Column("text", "notes of reading on the qrels", null=True),
+        "notes": Column("text", "notes on reading on the qrels", null=True),
     },
     caption="Contents of each track.",
     latex=False,
