@@ -128,7 +128,7 @@ def test_pairwise__tests_of_all_pairs_keep_their_correction_with_a_baseline(
     [
         ({"test": "max-t"}, "name the baseline"),
         ({"test": "max-t", "baseline": "s1", "correction": "holm"}, "already controls"),
-        ({"baseline": "s9"}, "there is no system 's9' as a baseline"),
+        ({"baseline": "s9"}, "track t has no system 's9' as a baseline"),
     ],
 )
 def test_pairwise__invalid_baseline_is_refused(some: Matrix, arguments: dict, said: str):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import chain
@@ -38,7 +38,7 @@ LEAST_USEFUL = 5
 DEFAULT_DEPTH = 10
 
 
-spec_of = cache(parse_measure)  # tracks and depths have the same measures
+spec_of: Callable[[str], Spec] = cache(parse_measure)  # tracks and depths have the same measures
 
 
 def on_parts(options: DepthOptions, tables: Tables) -> DepthOptions:
