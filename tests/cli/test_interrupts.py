@@ -23,8 +23,12 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads processes
 
 SLACK = 4.0  # seconds for a busy machine to schedule the end of a process
 READY = "import sys; from irmeta.cli import main; print('ready', file=sys.stderr, flush=True); "
-OUTSIDE = re.compile(r'Traceback .*\n  File "<string>", line 1, in <module>\nKeyboardInterrupt\n')
-"""An interrupt before `main` is entered, for which a busy machine takes a while, or after it."""
+OUTSIDE = re.compile(
+    r'Traceback .*\n  File "<string>", line 1, in <module>\nKeyboardInterrupt\n'
+    r"|Exception ignored in: .*\nTraceback .*\n(?:  .*\n)*KeyboardInterrupt: *\n"
+)
+"""An interrupt before `main` is entered, for which a busy machine takes a while, or after it; or
+in a destructor of a library, such as llvmlite's, which Python reports and passes over."""
 
 
 def session_of(process: int) -> int:
