@@ -414,11 +414,6 @@ def canonical_name(name: str) -> str:
     return parse_measure(name).name
 
 
-def canonical_names(names: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the canonical names of measures and presets, as a tuple."""
-    return tuple(canonical(names))
-
-
 class MeasureName(str):
     """Name of a measure, to which parameters and a cutoff can be added.
 

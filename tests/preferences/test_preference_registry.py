@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from irmeta.results.verdicts import BlockPreferences
 from irmeta.testing import PREFERENCE_CHECKS, check_preference
 from irmeta.testing.preference_checks import PreferenceSubject
 from irmeta.testing.samples import crowd
+from support.entry_points import Entry, entry_points_of, loading
 from support.making import Track
 from twins import preferences as naive
 
@@ -288,40 +290,16 @@ def test_parse_preference__invalid_name_is_an_error(name: str, message: str):
     assert message in str(raised.value)
 
 
-@dataclass(frozen=True)
-class Entry:
-    """Stub for an entry point of another package."""
-
-    name: str
-    value: str
-    loaded: object
-
-    def load(self) -> object:
-        if isinstance(self.loaded, Exception):
-            raise self.loaded
-        return self.loaded
-
-
 @pytest.fixture
-def installed(monkeypatch):
+def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """Install other packages' entry points for one test."""
-
-    def install(*entries: Entry) -> None:
-        def entry_points(group: str) -> list[Entry]:
-            assert group == "irmeta.preferences"
-            return list(entries)
-
-        monkeypatch.setattr("irmeta.naming.entry_points", entry_points)
-        preference_registry.cache_clear()
-
-    yield install
-    monkeypatch.undo()
-    preference_registry.cache_clear()
+    with entry_points_of("irmeta.preferences", preference_registry, monkeypatch) as install:
+        yield install
 
 
 def test_registry__entry_point_preference_is_computed(installed):
     mine = replace(LEXI_RECALL, name="Mine")
-    installed(Entry("mine", "their.module:MINE", mine))
+    installed(Entry("mine", "their.module:MINE", loading(mine)))
     view = irmeta.JudgedRanks.from_arrays(np.array([[1, 2]]), np.array([1]))
     (found,) = irmeta.preferences_of(view, "Mine")
     assert found.name == "Mine"
@@ -333,7 +311,11 @@ def test_registry__preferences_of_other_packages_cannot_change_a_view(installed)
         view.sorted_ranks(1)[0][:] = 1
 
     installed(
-        Entry("mine", "their.module:MINE", replace(LEXI_RECALL, name="Mine", compare=hostile))
+        Entry(
+            "mine",
+            "their.module:MINE",
+            loading(replace(LEXI_RECALL, name="Mine", compare=hostile)),
+        )
     )
     view = irmeta.JudgedRanks.from_arrays(np.array([[1, 2], [3, 0]]), np.array([1, 1]))
     before = irmeta.preferences_of(view, "RPP")[0].means().tolist()
@@ -343,11 +325,13 @@ def test_registry__preferences_of_other_packages_cannot_change_a_view(installed)
 
 
 def test_registry__entry_point_that_cannot_be_loaded_is_warned_of(installed):
-    taken = Entry("taken", "a:B", [replace(LEXI_RECALL, name="RPP")])
-    wrong = Entry("wrong", "c:D", ["text"])
-    absent = Entry("absent", "e:F", ImportError("no module"))
-    alias = Entry("alias", "g:H", replace(LEXI_RECALL, name="rpp"))
-    broken = Entry("broken", "i:J", replace(LEXI_RECALL, name="Broken", needs=lambda params: 1 / 0))
+    taken = Entry("taken", "a:B", loading([replace(LEXI_RECALL, name="RPP")]))
+    wrong = Entry("wrong", "c:D", loading(["text"]))
+    absent = Entry("absent", "e:F", loading(ImportError("no module")))
+    alias = Entry("alias", "g:H", loading(replace(LEXI_RECALL, name="rpp")))
+    broken = Entry(
+        "broken", "i:J", loading(replace(LEXI_RECALL, name="Broken", needs=lambda params: 1 / 0))
+    )
     installed(taken, wrong, absent, alias, broken)
     with pytest.warns(EntryPointWarning) as warned:
         names = preference_registry().keys()

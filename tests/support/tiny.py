@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 import irmeta
+from irmeta.measures.names import canonical
 from irmeta.options import option
 from irmeta.policies import TrackOptions
 from irmeta.report.charts.row_charts import ranked
@@ -24,12 +25,17 @@ FAILING: dict[str, Exception] = {}
 """Exceptions raised by `compute`, by track."""
 
 
+def checked_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the canonical names of measures and presets."""
+    return tuple(canonical(names))
+
+
 @dataclass(frozen=True)
 class TinyOptions(TrackOptions):
     """Options of the tiny study."""
 
     names: tuple[str, ...] = option(
-        ("AP",), "Measures (repeatable).", parse="irmeta.measures.names:canonical_names",
+        ("AP",), "Measures (repeatable).", parse="support.tiny:checked_names",
         flag="-m --measure",
     )  # fmt: skip
     rel: int = option(1, "Least relevant grade.", least=1, most=127)
